@@ -260,8 +260,8 @@ export class Follower {
   }
 
   /**
-   * Returns whether the pending blocks can be inserted. A branch replaces this node's in one step unless it is too large, so that readers see no much
-   * lower head in between.
+   * Returns whether the pending blocks can be inserted. A branch replaces this node's branch in one step unless it is too large, so that readers do not
+   * see a much lower head in between.
    */
   #isEnough(pending: readonly Payload[], heads: Heads, isLast: boolean): boolean {
     const reached = pending.at(-1)?.blockNumber ?? 0

@@ -24,7 +24,7 @@ export type Start = {
   readonly settled: L2Ref
   /** unsafe head that is kept: above the settled head as long as L1 does not contradict an origin */
   readonly unsafe: L2Ref
-  /** L1 block from which the settled head was derived, and the first that made any block after the point's safe head safe */
+  /** L1 block from which the settled head was derived; without a usable record, the first L1 block to read */
   readonly derivedFrom: BlockId
   /** last valid record of the store; later ones are to be dropped */
   readonly entry: SafeHeadEntry | undefined

@@ -34,7 +34,7 @@ export interface EngineHttp extends Engine {
    * @throws Fault INVALID_FORKCHOICE (reset) when it is invalid or leaves out the safe block, and those of `insert`
    */
   nameHead(payload: Payload): Promise<boolean>
-  /** Returns the name of the client, in lower case; undefined: it does not tell. */
+  /** Returns the name of the client, in lower case; undefined: the client does not report it. */
   clientName(): Promise<string | undefined>
 }
 

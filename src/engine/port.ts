@@ -39,6 +39,7 @@ export interface Engine {
    * @throws Fault INVALID_FORKCHOICE (reset) when a head is unknown or the order of ancestors is broken
    */
   setHeads(heads: Heads): Promise<void>
+  /** Returns the current heads. */
   heads(): Promise<Heads>
   /** Returns a known block: the canonical one at a number, or any by its hash. */
   payload(at: number | Hash): Promise<Payload | undefined>

@@ -20,7 +20,7 @@ export interface L1Blocks {
   heads(labels: readonly L1Label[], signal: AbortSignal): Promise<readonly (L1Ref | undefined)[]>
   /**
    * Returns the head of the first endpoint whose head is above the number, and queries endpoints that are behind it last from then on; undefined when
-   * no endpoint has a higher head. An only endpoint is not asked.
+   * no endpoint has a higher head. Returns undefined without a request when there is only one endpoint.
    */
   newerHead(above: number, signal: AbortSignal): Promise<L1Ref | undefined>
   ref(number: number, signal: AbortSignal): Promise<L1Ref | undefined>

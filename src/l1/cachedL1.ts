@@ -21,11 +21,14 @@ export type CachedL1Deps = {
   readonly kept: Kept
   readonly caches: CacheSource<'l1'>
   readonly clock: Pick<Clock, 'nowMs'>
-  readonly metrics: Pick<L1Metrics, 'readAhead'>
+  readonly metrics: Pick<L1Metrics, 'blocks'>
 }
 
-/** Age of a block below which its blobs cannot have expired: beacon nodes keep them for 18 days. A clock that differs by more is not believed. */
+/** Age of a block below which its blobs cannot have expired: beacon nodes keep them for 18 days. When block and clock differ by more, missing blobs are not retried. */
 const keptSec = 86_400
+
+/** A block, and where it was read. */
+type Sourced = { readonly block: L1Block; readonly from: 'endpoint' | 'cache' | 'disk' | 'read_ahead' }
 
 /** Approximate size in memory, for the bound of the cache. */
 function sizeOf(block: L1Block): number {
@@ -53,48 +56,51 @@ export function createCachedL1(
     return block
   }
 
-  async function fetchBlock(at: number | Hash, signal: AbortSignal): Promise<L1Block | undefined> {
+  async function fetchBlock(at: number | Hash, signal: AbortSignal): Promise<Sourced | undefined> {
     const block = await blocks.block(at, signal)
     if (block === undefined) return undefined
-    metrics.readAhead.inc({ from: 'endpoint' })
     // a block on disk is verified again when it is read, and a trusted block would fail
     if (!options.trustTransactions || !hasBlobs(block.transactions)) kept.keepBlock(block)
-    return remember(block)
+    return { block: remember(block), from: 'endpoint' }
   }
 
-  function recall(hash: Hash): L1Block | undefined {
+  function recall(hash: Hash): Sourced | undefined {
     const cached = byHash.get(hash)
-    if (cached) {
-      metrics.readAhead.inc({ from: 'cache' })
-      return cached
-    }
+    if (cached) return { block: cached, from: 'cache' }
     const block = kept.block(hash)
-    if (block) metrics.readAhead.inc({ from: 'disk' })
-    return block
+    return block && { block, from: 'disk' }
   }
 
   /**
    * Returns the block at a number. A cached block is returned if the number still has its hash, which costs one request for a header. The first
    * request for a number after a start skips that check: if L1 replaced the block, the next block does not fit, and the number is requested again.
    */
-  async function blockOf(number: number, signal: AbortSignal): Promise<L1Block | undefined> {
+  async function blockOf(number: number, signal: AbortSignal): Promise<Sourced | undefined> {
     const handed = hashAt.get(number)
     const hash = handed ?? kept.hashAt(number)
     if (hash !== undefined && (handed === undefined || (await blocks.ref(number, signal))?.hash === hash)) {
-      const block = recall(hash)
-      if (block?.ref.number === number) return remember(block)
+      const known = recall(hash)
+      if (known?.block.ref.number === number) {
+        remember(known.block)
+        return known
+      }
     }
     return fetchBlock(number, signal)
   }
 
-  const ahead = createReadAhead(blockOf)
+  const ahead = createReadAhead(async (number, signal) => (await blockOf(number, signal))?.block)
+
+  /** Counts a block that derivation gets. */
+  function passed(found: Sourced | undefined): L1Block | undefined {
+    if (found) metrics.blocks.inc({ from: found.from })
+    return found?.block
+  }
 
   /** Returns the block that was read ahead; undefined when there is none or reading ahead failed, so that the caller requests it. */
-  async function taken(number: number, signal: AbortSignal): Promise<L1Block | undefined> {
+  async function taken(number: number, signal: AbortSignal): Promise<Sourced | undefined> {
     try {
       const block = await ahead.take(number, signal)
-      if (block) metrics.readAhead.inc({ from: 'read_ahead' })
-      return block
+      return block && { block, from: 'read_ahead' }
     } catch {
       signal.throwIfAborted()
       return undefined
@@ -102,7 +108,8 @@ export function createCachedL1(
   }
 
   async function blockAt(number: number, signal: AbortSignal): Promise<L1Block | undefined> {
-    const block = (await taken(number, signal)) ?? (await blockOf(number, signal))
+    const found = (await taken(number, signal)) ?? (await blockOf(number, signal))
+    const block = passed(found)
     if (block === undefined) return undefined
     const { ref } = block
     // reorg: blocks that were read ahead may belong to the old branch
@@ -151,7 +158,7 @@ export function createCachedL1(
     head: (label, signal) => heads.head(label, signal),
     ref: (number, signal) => blocks.ref(number, signal),
     async block(at, signal): Promise<L1Block | undefined> {
-      return typeof at === 'number' ? blockAt(at, signal) : (recall(at) ?? fetchBlock(at, signal))
+      return typeof at === 'number' ? blockAt(at, signal) : passed(recall(at) ?? (await fetchBlock(at, signal)))
     },
     blobs: blobsOf,
     [Symbol.dispose]: () => ahead.clear(),

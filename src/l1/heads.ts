@@ -62,7 +62,7 @@ export class L1HeadView {
   /** true when the best head was close to the clock's time */
   #isPaced = false
   #askAtMs = Number.NEGATIVE_INFINITY
-  /** last question to all endpoints */
+  /** time of the last query to all endpoints */
   #searchedAtMs = Number.NEGATIVE_INFINITY
   #slotMs = defaultSlotMs
   /** learned time from a block's timestamp to its first sight, by this clock */
@@ -116,7 +116,7 @@ export class L1HeadView {
     return (first && this.#isOverdue(first) && (await this.#newer(first, signal))) || first
   }
 
-  /** Returns whether all endpoints are due for a question about a newer head. Those of a recorded chain, whose head stays old, are asked now and then. */
+  /** Returns whether to query all endpoints for a newer head. On a recorded chain, whose head stays old, this is limited to one query per four slots. */
   #isOverdue(head: L1Ref): boolean {
     const overdueMs = stuckSlots * this.#slotMs
     const isOld = this.#clock.nowMs() - head.timestamp * 1_000 > overdueMs

@@ -27,9 +27,9 @@ beforeEach(async () => {
 })
 afterEach(() => server[Symbol.asyncDispose]())
 
-function sourceOf(options: Partial<L1SourceOptions> = {}, clock = systemClock) {
+function sourceOf(options: Partial<L1SourceOptions> = {}, clock = systemClock, registry = new Registry()) {
   const log = createLog('info', { write: (line) => void lines.push(line) })
-  const deps = { fetch, clock, random: () => 0, log, metrics: l1Metrics.register(new Registry()) }
+  const deps = { fetch, clock, random: () => 0, log, metrics: l1Metrics.register(registry) }
   return createL1Source(deps, {
     ...defaultL1Options,
     rpcUrls: [server.url],
@@ -268,11 +268,15 @@ describe('l1/l1Source', () => {
   })
 
   it('reads blocks ahead up to the head, and returns each once', async () => {
-    using l1 = sourceOf({ readAheadBlocks: 4 })
+    const registry = new Registry()
+    using l1 = sourceOf({ readAheadBlocks: 4 }, systemClock, registry)
     await l1.head('latest', signal)
     for (let number = 80; number <= 92; number++) expect((await l1.block(number, signal))?.ref.hash).toBe(hashOf(number))
     const bodies = (): number => server.asked.filter((what) => what.includes('Receipts')).length
     expect(bodies()).toBe(13)
+    // each block counts once, where derivation got it: the first was not read ahead
+    const counted = (await registry.metrics()).matchAll(/^basalt_l1_blocks_total\{from="(\w+)"\} ([1-9]\d*)$/gm)
+    expect(Object.fromEntries([...counted].map(([, from = '', count]) => [from, Number(count)]))).toEqual({ endpoint: 1, read_ahead: 12 })
     // once more: one request for the header, to see whether the block is still canonical
     expect((await l1.block(85, signal))?.ref.hash).toBe(hashOf(85))
     expect(bodies()).toBe(13)

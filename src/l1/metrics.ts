@@ -38,7 +38,7 @@ export const l1Metrics = defineMetrics({
     api,
     outcome: ['asked', 'spared'],
   }),
-  readAhead: counter('basalt_l1_blocks_total', 'L1 blocks passed to derivation, by source', {
+  blocks: counter('basalt_l1_blocks_total', 'L1 blocks passed to derivation, by source', {
     from: ['read_ahead', 'cache', 'disk', 'endpoint'],
   }),
 })

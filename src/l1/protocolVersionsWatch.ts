@@ -39,7 +39,7 @@ export interface ProtocolVersionsWatch extends Disposable {
 /**
  * Requests the fork schedule of the ProtocolVersions contract from every endpoint at the start, once an hour, and soon after derivation has read a log
  * of the contract. The responses are not proven. A schedule counts when more than half of the endpoints with a schedule return it; otherwise the
- * last one stays. An endpoint without a schedule (unreachable, malformed, a contract that reverts or is empty) has no say and is logged at debug level.
+ * last one stays. An endpoint without a schedule (unreachable, malformed, a contract that reverts or is empty) is not counted, and is logged at debug level.
  * @see Base's "Dynamic upgrades"
  */
 export function watchProtocolVersions(deps: ProtocolVersionsWatchDeps, options: ProtocolVersionsWatchOptions): ProtocolVersionsWatch {

@@ -45,7 +45,7 @@ export const nodeFault = defineFaults({
   },
   ANCHOR_LOST: {
     severity: 'fatal',
-    says: (d: { reason: string }) => `the block with which the state began has no use any more: ${d.reason}`,
+    says: (d: { reason: string }) => `the block with which the state began can no longer be used: ${d.reason}`,
     fix: 'with --source.state and proposals on L1 the node takes a newer block by itself; with --start.block-hash name a newer one, and an empty --datadir',
   },
   STATE_NOT_FILLED: {

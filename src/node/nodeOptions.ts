@@ -49,7 +49,7 @@ export type P2pOptions = Omit<P2pSettings, 'config' | 'identity' | 'agent' | 'pe
   readonly identity?: Uint8Array
   /** file of the identity key; absent: `p2p/identity.hex` in the data directory */
   readonly identityFile?: string
-  /** unsafe block signer until L1 tells another; absent: the published one of the chain */
+  /** unsafe block signer until L1 returns one, on a chain without a published signer */
   readonly unsafeSigner?: Address
   /** signs blocks that are built here; absent: they are not gossiped */
   readonly blockSigner?:
@@ -159,7 +159,7 @@ export type NodeOptions = {
   readonly trace?: TraceOptions
   /** threads that answer JSON-RPC over HTTP and WebSocket; 0 or absent: the main thread answers */
   readonly rpcThreads?: number
-  /** weakest grade of the block on which the state begins with which the node is ready; absent: attested */
+  /** minimum trust grade of the block on which the state begins; below it the node is not ready; absent: attested */
   readonly trustRequired?: Grade
   /** samples for the local page, which the metrics port serves */
   readonly hasPage?: boolean

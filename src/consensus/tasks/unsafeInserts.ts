@@ -36,6 +36,7 @@ export type UnsafeInsertsDeps = {
   readonly untilAnswered: <T>(signal: AbortSignal, run: () => Promise<T>) => Promise<T>
 }
 
+/** Maximum number of unfinished inserts; further ones are refused. */
 const maxWaitingInserts = 64
 
 /**

@@ -4,7 +4,7 @@ import type { Clock } from '#lib/clock'
 import { type Fault, isFault } from '#lib/fault'
 import { nodeFault } from '../faults.ts'
 
-/** Time between two looks; time for which the chain of the followed node leaves the anchor out; time without a source for a part of the state. */
+/** Interval between checks; time for which the followed chain may exclude the anchor; time for which no source may have a part of the state. */
 const anchorTimes = { everyMs: 5_000, leftOutMs: 60_000, lackedMs: 600_000 }
 
 export type AnchorFacts = {
@@ -15,8 +15,8 @@ export type AnchorFacts = {
 }
 
 /**
- * Returns why a partial state has no use any more: the chain does not contain the block with which it began, or no source has its states. Undefined: neither is
- * the case. Pure.
+ * Returns the fault that makes a partial state unusable, and how long it may last: the chain does not contain the block with which the state began, or no source
+ * has its states. Undefined: the state is usable. Pure.
  */
 function anchorProblem({ follow, driver }: AnchorFacts): { readonly fault: Fault; readonly limitMs: number } | undefined {
   const { refusal } = follow ?? {}

@@ -116,7 +116,7 @@ export class FillWalk {
     await this.#enterProgress({ ...this.#progress, accounts: accounts + page.leaves.length, ...next })
   }
 
-  /** Reads the beginning of each storage, and stores it. @returns those that continue, and the number of slots */
+  /** Reads the first range of each storage, and stores it. @returns those that continue, and the number of slots */
   async #readStorages(
     at: StateRequest['at'],
     storages: readonly Storage[],

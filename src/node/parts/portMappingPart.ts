@@ -13,7 +13,7 @@ function portsOf({ p2p, executionPeers }: Options): readonly MappedPort[] {
   ])
 }
 
-/** Maps the ports of peers with `--p2p.nat upnp`; undefined: not asked for, or no gateway does it. */
+/** Maps the ports of peers with `--p2p.nat upnp`; undefined: mapping is off, or no gateway supports it. */
 export async function openPortMapping({ clock, log }: Pick<PartDeps, 'clock' | 'log'>, options: Options): Promise<PortMapping | undefined> {
   const ports = portsOf(options)
   return options.nat === undefined || ports.length === 0 ? undefined : await PortMapping.open({ clock, log: log.child('p2p') }, ports)

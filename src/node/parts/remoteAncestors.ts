@@ -6,8 +6,8 @@ import type { AncestorSource } from '#types/ancestorSource'
 const [askMs, giveUpMs, pauseMs] = [500, 10_000, 60_000]
 
 /**
- * Creates a source that has an execution half in another process fetch ancestors: a block is named as its head until it has them. Only Basalt is asked: other
- * clients without peers can stop executing until they are synced to that head.
+ * Creates a source that makes an execution half in another process fetch ancestors: it names a block as the head until the half has them. Used with Basalt only:
+ * other clients without peers can stop executing until they are synced to that head.
  */
 export function createRemoteAncestors(engine: Pick<EngineHttp, 'clientName' | 'nameHead' | 'heads'>, clock: Clock): AncestorSource {
   let pausedUntilMs = 0

@@ -3,10 +3,10 @@ import type { Clock } from '#lib/clock'
 import type { Result } from '#rpc/json'
 import { costClasses, type Method, type Registry } from '#rpc/registry'
 
-/** Most parts that one call may wait for. */
+/** Maximum number of parts that one call may wait for. */
 const maxParts = 1_000
 
-/** Share of a method's time in which it waits for parts, so that its error names the one that it lacks. */
+/** Share of the method's time limit spent waiting for parts; the rest is left to return an error that names the missing part. */
 const waitingShare = 0.8
 
 /** Fetches and stores a part. @param withinMs longest wait */

@@ -1,6 +1,6 @@
 import type { Clock } from '#lib/clock'
 
-/** Interval between looks at a thread, and the number of consecutive looks without an answer that make it stuck: ten seconds. */
+/** Interval between checks of a thread, and number of consecutive unanswered checks after which it is stuck: ten seconds. */
 const lookEveryMs = 1_000
 const looksUntilStuck = 10
 

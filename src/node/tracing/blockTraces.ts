@@ -37,7 +37,7 @@ type Open = {
 export type BlockTracesDeps = { readonly clock: Clock; readonly sink: SpanSink }
 
 /**
- * Traces of blocks, one for each: the trace id is the beginning of the block's hash, so the spans of both halves, and of other nodes, are in one trace, and all
+ * Traces of blocks, one for each: the trace id is the first 16 bytes of the block's hash, so the spans of both halves, and of other nodes, are in one trace, and all
  * of them sample the same blocks. Disposing closes the open traces.
  */
 export class BlockTraces implements Disposable {
