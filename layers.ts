@@ -145,7 +145,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
     imports: ['trie:proof', 'trie:orderedRoot', 'chainspec', 'types', 'lib'],
     // biome-ignore format: one name on a line would take this file above its bound
     public: [
-      'blockJson', 'engineApi', 'engineApiError', 'engineHttp', 'faults', 'jsonFields', 'metrics', 'payloadHeader',
+      'blockJson', 'canonical', 'engineApi', 'engineApiError', 'engineHttp', 'faults', 'jsonFields', 'metrics', 'payloadHeader',
       'payloadJson', 'port', 'versions',
     ],
   },

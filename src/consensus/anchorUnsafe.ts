@@ -1,5 +1,6 @@
 import { l2RefOf } from '#chainspec/l2Ref'
 import type { RollupConfig } from '#chainspec/rollupConfig'
+import { isCanonical } from '#engine/canonical'
 import type { Engine } from '#engine/port'
 import type { L2Ref } from '#types/blockRef'
 import { consensusFault } from './faults.ts'
@@ -39,7 +40,7 @@ async function refAt({ config, engine }: AnchorDeps, number: number, head: L2Ref
  */
 export async function anchorUnsafe(deps: AnchorDeps, safe: L2Ref, unsafe: L2Ref, signal: AbortSignal): Promise<L2Ref> {
   if (unsafe.number <= safe.number) return safe
-  if ((await deps.engine.payload(safe.number))?.blockHash !== safe.hash) return safe
+  if (!(await isCanonical(deps.engine, safe))) return safe
   if ((await judge(deps, unsafe, signal)) === 'canonical') return unsafe
   let below = safe
   let above = unsafe

@@ -1,10 +1,11 @@
+import { isCanonical } from '#engine/canonical'
 import type { Engine, Heads } from '#engine/port'
 import type { L2Ref } from '#types/blockRef'
 
 type Reader = Pick<Engine, 'payload'>
 
 const isIn = async (engine: Reader, unsafe: L2Ref, block: L2Ref): Promise<boolean> =>
-  block.number <= unsafe.number && (await engine.payload(block.number))?.blockHash === block.hash
+  block.number <= unsafe.number && (await isCanonical(engine, block))
 
 /**
  * Returns the heads in a valid order. An engine that was restarted, rolled back or repaired by hand may have lost it. A known finalized head stays

@@ -2,6 +2,7 @@ import { isActive } from '#chainspec/forks'
 import { l2RefOf, systemConfigOf } from '#chainspec/l2Ref'
 import type { RollupConfig } from '#chainspec/rollupConfig'
 import type { StartPoint } from '#derive/ports'
+import { isCanonical } from '#engine/canonical'
 import type { Engine, Heads } from '#engine/port'
 import type { BlockId, L1Ref, L2Ref } from '#types/blockRef'
 import type { Hash } from '#types/ids'
@@ -94,8 +95,7 @@ async function lastSoundEntry(deps: StartDeps, heads: Heads, signal: AbortSignal
   let before: SafeHeadEntry | undefined
   for (; entry && entry.safe.number >= heads.finalized.number; entry = before) {
     before = deps.store.before(entry)
-    const known = await deps.engine.payload(entry.safe.number)
-    if (known?.blockHash !== entry.safe.hash) continue
+    if (!(await isCanonical(deps.engine, entry.safe))) continue
     const l1 = await deps.l1.ref(entry.l1.number, signal)
     if (l1 === undefined) {
       beyond ??= entry.l1

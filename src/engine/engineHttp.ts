@@ -1,4 +1,5 @@
 import { l2RefOf } from '#chainspec/l2Ref'
+import { aborted } from '#lib/abortable'
 import { equalBytes } from '#lib/bytes'
 import { isFault } from '#lib/fault'
 import { toQuantity } from '#lib/hex'
@@ -242,13 +243,6 @@ const forkchoiceOf = (head: Hash, safe: Hash, finalized: Hash): Readonly<Record<
   safeBlockHash: safe,
   finalizedBlockHash: finalized,
 })
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve()
-    else signal.addEventListener('abort', () => resolve(), { once: true })
-  })
-}
 
 const forkchoiceFault = (hash: Hash, reason: string): Error => engineFault('INVALID_FORKCHOICE', { label: 'unsafe', hash, reason })
 

@@ -7,6 +7,7 @@ import type { AncestorSource } from '#types/ancestorSource'
 import type { BlockId, L2Ref } from '#types/blockRef'
 import type { Hash } from '#types/ids'
 import type { Payload } from '#types/payload'
+import { isCanonical } from './canonical.ts'
 import type { Engine } from './port.ts'
 
 export type HeadFetchDeps = {
@@ -79,20 +80,16 @@ export class HeadFetch {
   async aheadOf(head: L2Ref, isBuilt: boolean): Promise<L2Ref | undefined> {
     if (!this.#isAhead && this.#running === undefined) return undefined
     const { unsafe } = await this.#deps.engine.heads()
-    const isCanonical = head.number <= unsafe.number && (await this.#isCanonical(head))
+    const isOnChain = head.number <= unsafe.number && (await isCanonical(this.#deps.engine, head))
     if (!this.#isAhead) {
-      if (!isCanonical) this.#named = head
+      if (!isOnChain) this.#named = head
       return undefined
     }
-    if (isCanonical && !isBuilt && head.number < unsafe.number) return unsafe
+    if (isOnChain && !isBuilt && head.number < unsafe.number) return unsafe
     this.#isAhead = false
     this.#running?.abort()
     this.#running = undefined
     return undefined
-  }
-
-  async #isCanonical({ number, hash }: BlockId): Promise<boolean> {
-    return (await this.#deps.engine.payload(number))?.blockHash === hash
   }
 
   /** @throws Faults of the source and of the engine; Error with the reason */
@@ -114,7 +111,7 @@ export class HeadFetch {
   async #extend(head: Hash, blocks: readonly Payload[], signal: AbortSignal): Promise<void> {
     const { engine, config, onInvalid } = this.#deps
     const last = blocks.at(-1)
-    if (last === undefined || (await this.#isCanonical({ number: last.blockNumber, hash: last.blockHash }))) return
+    if (last === undefined || (await isCanonical(this.#deps.engine, { number: last.blockNumber, hash: last.blockHash }))) return
     for (const payload of blocks) {
       signal.throwIfAborted()
       const result = await engine.insert(payload)

@@ -14,3 +14,11 @@ export async function abortable<T>(result: Promise<T>, signal: AbortSignal): Pro
     signal.removeEventListener('abort', onAbort)
   }
 }
+
+/** Resolves when the signal is aborted. */
+export function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}

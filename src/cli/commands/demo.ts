@@ -1,4 +1,5 @@
 import { type Demo, startDemo } from '#devnet/demo'
+import { aborted } from '#lib/abortable'
 import type { CommandBody, Io } from '../command.ts'
 import { cliFault } from '../faults.ts'
 import type { FlagName, FlagValues, RawFlags } from '../flags.ts'
@@ -6,7 +7,6 @@ import { openLog } from '../logOutput.ts'
 import { createLiveLine } from '../output.ts'
 import { showProgress } from '../progress.ts'
 import { readFlags } from '../readFlags.ts'
-import { aborted } from '../signal.ts'
 import { packageVersion } from './version.ts'
 
 /** The recorded L1 has many invalid batches: the default level hides the line for each. */

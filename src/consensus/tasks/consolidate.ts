@@ -2,6 +2,7 @@ import { isActive } from '#chainspec/forks'
 import type { RollupConfig } from '#chainspec/rollupConfig'
 import { depositsOnly } from '#derive/depositsOnly'
 import type { DerivedAttributes } from '#derive/ports'
+import { isCanonical } from '#engine/canonical'
 import type { Engine, Heads } from '#engine/port'
 import type { L2Ref } from '#types/blockRef'
 import type { Payload } from '#types/payload'
@@ -49,6 +50,6 @@ export async function recallDerived(engine: Reader, config: RollupConfig, item: 
  */
 export async function planSafe(engine: Reader, heads: Heads, safe: L2Ref): Promise<Heads> {
   const isAhead = heads.unsafe.number > safe.number
-  const stays = isAhead && (await engine.payload(safe.number))?.blockHash === safe.hash
+  const stays = isAhead && (await isCanonical(engine, safe))
   return { unsafe: stays ? heads.unsafe : safe, safe, finalized: heads.finalized }
 }

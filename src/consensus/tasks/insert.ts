@@ -1,5 +1,6 @@
 import { l2RefOf } from '#chainspec/l2Ref'
 import type { RollupConfig } from '#chainspec/rollupConfig'
+import { isCanonical } from '#engine/canonical'
 import type { Engine, Heads } from '#engine/port'
 import { isFault } from '#lib/fault'
 import type { BlockId, L2Ref } from '#types/blockRef'
@@ -50,9 +51,6 @@ const tooLow = (fork: number, floor: number): InsertPlan => ({
   kind: 'refused',
   reason: `the branch forks at block ${fork}, below block ${floor}, which must stay canonical`,
 })
-
-const isCanonical = async (engine: Pick<Engine, 'payload'>, { number, hash }: BlockId): Promise<boolean> =>
-  (await engine.payload(number))?.blockHash === hash
 
 /** Returns how many of the payloads, from the first on, are canonical. They are linked, so a binary search finds it. */
 async function countCanonical(engine: Pick<Engine, 'payload'>, head: number, payloads: readonly Payload[]): Promise<number> {

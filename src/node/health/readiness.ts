@@ -3,7 +3,7 @@ import type { WaitReason } from '#consensus/waitLadders'
 import type { Wait } from '#consensus/waits'
 
 /** Longest L1 time that derivation may be behind the head of L1 and still be ready: four slots of mainnet. */
-const maxLagL1Sec = 48
+export const maxLagL1Sec = 48
 /** Longest time that the head of L1 may be older than the unsafe head: 50 slots of mainnet. */
 const maxL1AgeSec = 600
 

@@ -2,13 +2,12 @@ import type { Registry } from 'prom-client'
 import type { DriverStatus } from '#consensus/status'
 import type { Clock } from '#lib/clock'
 import { freeIn } from '../health/health.ts'
+import { maxLagL1Sec } from '../health/readiness.ts'
 import { forecastMetrics } from '../metrics.ts'
 import type { NodeOptions } from '../nodeOptions.ts'
 import { Trend } from './trend.ts'
 
 const sampleEveryMs = 10_000
-/** L1 time behind the head of L1, or age of the head of a followed chain, at which the node has caught up: that of `/readyz`. */
-const caughtUpSec = 48
 
 const minute = 60_000
 const hour = 60 * minute
@@ -57,7 +56,7 @@ export function createForecast(
   sample()
   return {
     collect(): void {
-      metrics.syncLeft.set({}, lag.secondsTo(caughtUpSec) ?? Number.NaN)
+      metrics.syncLeft.set({}, lag.secondsTo(maxLagL1Sec) ?? Number.NaN)
       metrics.diskLeft.set({}, free.secondsTo(minFreeBytes) ?? Number.NaN)
     },
     [Symbol.dispose]: () => timer?.[Symbol.dispose](),

@@ -1,5 +1,6 @@
 import type { Engine } from '#engine/port'
 import type { ExecutionPeers } from '#executionPeers/executionPeers'
+import { aborted } from '#lib/abortable'
 import { endpointOf, type NodeOptions } from '../nodeOptions.ts'
 import type { SendersBy } from '../tracing/tracing.ts'
 import { type ConsensusHalf, type ConsensusHalfDeps, openConsensusHalf } from './consensusHalf.ts'
@@ -33,9 +34,6 @@ function lastRecorded(execution: ExecutionHalf['execution']): number | undefined
   using view = execution.view()
   return view.proofs?.window?.latest.number
 }
-
-const aborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
 
 /**
  * Opens the halves of the node's mode, execution first.
