@@ -9,6 +9,7 @@ import { KzgThread } from '#lib/kzg/kzgThread'
 import type { Log } from '#lib/log'
 import type { Random } from '#lib/retry'
 import { type Node, startNode } from '#node/node'
+import type { NodeOptions } from '#node/nodeOptions'
 import { Agreement, type Difference } from './agreement.ts'
 import { createBatcherPart } from './batcherPart.ts'
 import { type ControlPage, type DevnetFacts, startControl } from './control.ts'
@@ -46,12 +47,14 @@ export type DevnetEnd =
   | { readonly kind: 'disagreement'; readonly difference: Difference }
   | { readonly kind: 'fault'; readonly fault: Error }
 
+/** Nodes of a devnet. `peers`: further verifying nodes. */
+type DevnetNodes = { readonly sequencer: Node; readonly verifier: Node; readonly peers: readonly Node[] }
+
 /** Running devnet. Disposing ends its parts, verifier and sequencer first, L1 last. */
 export interface RunningDevnet extends AsyncDisposable {
   readonly facts: DevnetFacts
   readonly faults: DevnetFaults
-  /** `peers`: further verifying nodes */
-  readonly nodes: { readonly sequencer: Node; readonly verifier: Node; readonly peers: readonly Node[] }
+  readonly nodes: DevnetNodes
   status(): DevnetStatus
   /** Resolves when it cannot continue; it must then be disposed. */
   readonly ended: Promise<DevnetEnd>
@@ -112,6 +115,58 @@ async function stoppedNode(node: Node, name: string): Promise<Error> {
   return fault instanceof Error ? fault : devnetFault('DEVNET_NODE_STOPPED', { node: name })
 }
 
+type NodesDeps = Pick<RunDeps, 'log' | 'signal'> & {
+  readonly nodeDeps: Omit<Parameters<typeof startNode>[0], 'log'>
+  readonly basics: NodeBasics
+  readonly folder: string
+}
+
+/** Starts the nodes one after the other: each follows the sequencer. @throws Fault of the node that cannot start; the signal's reason */
+async function startNodes(
+  { log, signal, nodeDeps, basics, folder }: NodesDeps,
+  options: ResolvedOptions,
+  parts: AsyncDisposableStack,
+): Promise<DevnetNodes> {
+  const start = async (name: string, optionsAt: (directory: string) => NodeOptions): Promise<Node> => {
+    const node = parts.use(await startNode({ ...nodeDeps, log: log.child(name) }, optionsAt(join(folder, name))))
+    signal?.throwIfAborted()
+    return node
+  }
+  const sequencer = await start(partFolders.sequencer, (directory) => sequencerOptions(basics, directory))
+  const { http: rpc = '', ws = '', flashblocks } = sequencer.urls
+  const joining: NodeBasics = { ...basics, ...(basics.peers && { peers: { ...basics.peers, staticPeers: [peerAddressOf(sequencer)] } }) }
+  const verifier = await start(partFolders.verifier, (directory) => verifierOptions(joining, directory, { rpc, ws, flashblocks }))
+  const peers: Node[] = []
+  for (let i = 2; i <= options.nodes; i++)
+    peers.push(await start(`${partFolders.verifier}${i}`, (directory) => peerOptions(joining, directory)))
+  return { sequencer, verifier, peers }
+}
+
+type FactsOf = Pick<DevnetNodes, 'sequencer' | 'verifier'> & {
+  readonly l1: DevnetL1
+  readonly chain: DevnetChain
+  readonly controlUrl: string
+}
+
+function factsOf({ sequencer, verifier, l1, chain, controlUrl }: FactsOf, { fixed, accounts, roles }: ResolvedOptions): DevnetFacts {
+  const { http: rpc = '', ws = '', rollup = '', flashblocks } = sequencer.urls
+  return {
+    urls: {
+      ...{ rpc, ws, rollup, l1: l1.rpcUrl, l1Beacon: l1.beaconUrl, control: controlUrl },
+      verifier: verifier.urls.http ?? '',
+      verifierWs: verifier.urls.ws ?? '',
+      ...(flashblocks !== undefined && { flashblocks }),
+    },
+    chainId: fixed.chainId,
+    l1ChainId: fixed.l1ChainId,
+    blockTimeSec: blockIntervalMs(chain.config, chain.config.genesis.l2.number + 1) / 1_000,
+    l1BlockTimeSec: fixed.slotSec,
+    accounts: accounts.map(({ address }) => address),
+    owner: roles.owner.address,
+    contracts: { portal: portalAddress, systemConfig: systemConfigAddress },
+  }
+}
+
 /** Starts a devnet. @throws Fault of the part that cannot start (all fatal) */
 export async function runDevnet(deps: RunDeps, options: ResolvedOptions): Promise<RunningDevnet> {
   await using parts = new AsyncDisposableStack()
@@ -140,25 +195,8 @@ export async function runDevnet(deps: RunDeps, options: ResolvedOptions): Promis
     retention: options.retention,
     ...(options.nodes > 1 && { peers: { key: new Uint8Array(randomBytes(32)), staticPeers: [] } }),
   }
-  const sequencer = parts.use(
-    await startNode({ ...nodeDeps, log: log.child('sequencer') }, sequencerOptions(basics, join(folder, partFolders.sequencer))),
-  )
-  deps.signal?.throwIfAborted()
-  const { http: rpc = '', ws = '', rollup = '', flashblocks } = sequencer.urls
-  const joining: NodeBasics = { ...basics, ...(basics.peers && { peers: { ...basics.peers, staticPeers: [peerAddressOf(sequencer)] } }) }
-  const verifier = parts.use(
-    await startNode(
-      { ...nodeDeps, log: log.child('verifier') },
-      verifierOptions(joining, join(folder, partFolders.verifier), { rpc, ws, flashblocks }),
-    ),
-  )
-  deps.signal?.throwIfAborted()
-  const peers: Node[] = []
-  for (let i = 2; i <= options.nodes; i++) {
-    const name = `${partFolders.verifier}${i}`
-    peers.push(parts.use(await startNode({ ...nodeDeps, log: log.child(name) }, peerOptions(joining, join(folder, name)))))
-    deps.signal?.throwIfAborted()
-  }
+  const nodes = await startNodes({ ...deps, nodeDeps, basics, folder }, options, parts)
+  const { sequencer, verifier, peers } = nodes
   const named = [
     ['sequencer', sequencer] as const,
     ['verifier', verifier] as const,
@@ -208,27 +246,7 @@ export async function runDevnet(deps: RunDeps, options: ResolvedOptions): Promis
   const reader = createStatusReader({ clock, batcher, sequencer, verifier, executions, agreement, faults, blocks, transactions })
   startLoop(parts, (signal) => reader.run(signal), failed)
 
-  const { fixed, accounts, roles } = options
-  const facts = (): DevnetFacts => ({
-    urls: {
-      rpc,
-      ws,
-      rollup,
-      l1: l1.rpcUrl,
-      l1Beacon: l1.beaconUrl,
-      verifier: verifier.urls.http ?? '',
-      verifierWs: verifier.urls.ws ?? '',
-      control: control.url,
-      ...(flashblocks !== undefined && { flashblocks }),
-    },
-    chainId: fixed.chainId,
-    l1ChainId: fixed.l1ChainId,
-    blockTimeSec: blockIntervalMs(chain.config, chain.config.genesis.l2.number + 1) / 1_000,
-    l1BlockTimeSec: fixed.slotSec,
-    accounts: accounts.map(({ address }) => address),
-    owner: roles.owner.address,
-    contracts: { portal: portalAddress, systemConfig: systemConfigAddress },
-  })
+  const facts = (): DevnetFacts => factsOf({ ...nodes, l1, chain, controlUrl: control.url }, options)
   const status = (): DevnetStatus => reader.read()
   const page: ControlPage = {
     page: needed(sequencer.page, 'a page'),
@@ -246,7 +264,7 @@ export async function runDevnet(deps: RunDeps, options: ResolvedOptions): Promis
   return {
     facts: facts(),
     faults,
-    nodes: { sequencer, verifier, peers },
+    nodes,
     status,
     ended: end.promise,
     async [Symbol.asyncDispose](): Promise<void> {
