@@ -182,3 +182,25 @@ it('snapshot: downloads continue on another mirror where one broke off, and a re
     message: expect.stringContaining(`has another snapshot, of block ${base - 4}, without chunk ${gone.name}`),
   })
 }, 120_000)
+
+it('snapshot: a refused chunk ends the downloads of the chunks after it (CHUNK_DAMAGED)', async () => {
+  const [first, ...later] = made.manifest.chunks.filter(({ kind }) => kind === 'accounts')
+  const served = new Map(files).set(fileOf(first as ChunkEntry), new Uint8Array((first as ChunkEntry).size))
+  const isSilent = new Set(later.map(fileOf))
+  const [running, ended] = [new Set<string>(), new Set<string>()]
+  const serve = fetchFrom(served)
+  const fetch: typeof globalThis.fetch = (input, init) => {
+    const { pathname } = new URL(String(input))
+    if (!isSilent.has(pathname.slice(pathname.lastIndexOf('/') + 1))) return serve(input, init)
+    running.add(pathname)
+    return new Promise((_, reject) => {
+      init?.signal?.addEventListener('abort', () => {
+        ended.add(pathname)
+        reject(init.signal?.reason)
+      })
+    })
+  }
+  await expect(verifySnapshot({ ...depsOf(served), fetch }, options())).rejects.toMatchObject({ code: 'CHUNK_DAMAGED' })
+  expect(running.size).toBeGreaterThan(2)
+  expect(ended).toEqual(running)
+}, 120_000)

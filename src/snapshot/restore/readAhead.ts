@@ -3,11 +3,24 @@ import type { ChunkEntry } from '../format/manifest.ts'
 /** Chunks read at the same time, and bytes of chunks that are read and not used yet. */
 const most = { chunks: 8, bytes: 192 * 2 ** 20 }
 
-/** Reads chunks in parallel and yields them in order. Memory: bounded, or one chunk. @throws as `read`, at the chunk's turn */
+/**
+ * Reads chunks in parallel and yields them in order. Memory: bounded, or one chunk. Its end, also by an error or by `return`, aborts the reads under way.
+ * @throws as `read`, at the chunk's turn
+ */
 export async function* readAhead(
   entries: readonly ChunkEntry[],
-  read: (entry: ChunkEntry) => Promise<Uint8Array>,
+  read: (entry: ChunkEntry, signal: AbortSignal) => Promise<Uint8Array>,
+  signal: AbortSignal,
 ): AsyncGenerator<{ readonly entry: ChunkEntry; readonly bytes: Uint8Array }> {
+  const end = new AbortController()
+  try {
+    yield* readAll(entries, (entry) => read(entry, AbortSignal.any([signal, end.signal])))
+  } finally {
+    end.abort()
+  }
+}
+
+async function* readAll(entries: readonly ChunkEntry[], read: (entry: ChunkEntry) => Promise<Uint8Array>): ReturnType<typeof readAhead> {
   const started: { readonly entry: ChunkEntry; readonly bytes: Promise<Uint8Array> }[] = []
   let waiting = 0
   let next = 0

@@ -43,7 +43,7 @@ export class SnapshotReader {
 
   /** Iterates over the contents of chunks, in the given order. @throws as `#read`; Fault CHUNK_DAMAGED */
   async *contents(entries: readonly ChunkEntry[]): AsyncGenerator<{ readonly entry: ChunkEntry; readonly raw: Uint8Array }> {
-    for await (const { entry, bytes } of readAhead(entries, (each) => this.#read(each))) {
+    for await (const { entry, bytes } of readAhead(entries, (each, signal) => this.#read(each, signal), this.#signal)) {
       yield { entry, raw: contentOf(entry, bytes, this.place) }
     }
   }
@@ -93,17 +93,17 @@ export class SnapshotReader {
    * @throws as `#read`; DISK_FULL (retry), STORE_FAILED (fatal)
    */
   async segment(entry: ChunkEntry, path: string): Promise<void> {
-    if ((await this.#place.download(entry, path, this.#signal)) === 'missing') await this.#missing(entry)
+    if ((await this.#place.download(entry, path, this.#signal)) === 'missing') await this.#missing(entry, this.#signal)
   }
 
-  async #read(entry: ChunkEntry): Promise<Uint8Array> {
-    const bytes = await this.#place.chunk(entry, this.#signal)
-    return bytes === 'missing' ? await this.#missing(entry) : bytes
+  async #read(entry: ChunkEntry, signal: AbortSignal): Promise<Uint8Array> {
+    const bytes = await this.#place.chunk(entry, signal)
+    return bytes === 'missing' ? await this.#missing(entry, signal) : bytes
   }
 
   /** @throws Fault SNAPSHOT_REPLACED, CHUNK_UNAVAILABLE */
-  async #missing(entry: ChunkEntry): Promise<never> {
-    const current = parseManifest(await this.#place.manifest(this.#signal), this.place)
+  async #missing(entry: ChunkEntry, signal: AbortSignal): Promise<never> {
+    const current = parseManifest(await this.#place.manifest(signal), this.place)
     if (current.id !== this.#known.id) {
       throw snapshotFault('SNAPSHOT_REPLACED', { place: this.place, chunk: entry.name, block: current.manifest.block.number })
     }
