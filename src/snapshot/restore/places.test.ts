@@ -11,8 +11,14 @@ const { signal } = new AbortController()
 const content = Buffer.from(Array.from({ length: 300_000 }, (_, at) => at % 251))
 const entry: ChunkEntry = { kind: 'codes', name: sha256(content), size: content.length, rawSize: 1 }
 
-/** A body that sends bytes from an offset once a second, and fails when its request is aborted. */
-function bodyOf(clock: Clock, bytes: Uint8Array, from: number, bytesPerSec: number, aborted: AbortSignal): ReadableStream<Uint8Array> {
+/** A body that sends bytes from an offset once a second, and fails when its request is aborted, or at its end. */
+function bodyOf(
+  clock: Clock,
+  bytes: Uint8Array,
+  from: number,
+  { bytesPerSec, fails }: Mirror,
+  aborted: AbortSignal,
+): ReadableStream<Uint8Array> {
   return new ReadableStream({
     start(control): void {
       let at = from
@@ -21,6 +27,7 @@ function bodyOf(clock: Clock, bytes: Uint8Array, from: number, bytesPerSec: numb
         if (bytesPerSec > 0) control.enqueue(new Uint8Array(bytes.subarray(at, at + bytesPerSec)))
         at += bytesPerSec
         if (at < bytes.length) clock.after(1_000, send)
+        else if (fails) clock.after(1_000, () => control.error(new Error('connection reset')))
         else control.close()
       }
       aborted.addEventListener('abort', () => control.error(aborted.reason))
@@ -29,7 +36,8 @@ function bodyOf(clock: Clock, bytes: Uint8Array, from: number, bytesPerSec: numb
   })
 }
 
-type Mirror = { readonly bytesPerSec: number; readonly manifest?: Uint8Array }
+/** `chunk`: bytes that it sends instead of the chunk. `fails`: its connection fails after the last byte. */
+type Mirror = { readonly bytesPerSec: number; readonly manifest?: Uint8Array; readonly chunk?: Uint8Array; readonly fails?: true }
 
 /** Mirrors by host. `asked`: each request as `host offset`. */
 function mirrorsOf(mirrors: Readonly<Record<string, Mirror>>): { clock: ManualClock; asked: string[]; place: SnapshotPlace } {
@@ -37,11 +45,12 @@ function mirrorsOf(mirrors: Readonly<Record<string, Mirror>>): { clock: ManualCl
   const asked: string[] = []
   const answer = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
     const { host, pathname } = new URL(String(input))
-    const { bytesPerSec, manifest = content } = mirrors[host] ?? expect.fail(`no mirror ${host}`)
+    const mirror = mirrors[host] ?? expect.fail(`no mirror ${host}`)
+    const { manifest = content, chunk = content } = mirror
     const from = Number(/^bytes=(\d+)-$/.exec(new Headers(init?.headers).get('range') ?? '')?.[1] ?? 0)
     asked.push(`${host} ${from}`)
-    const bytes = pathname.endsWith(manifestName) ? manifest : content
-    const body = bodyOf(clock, bytes, from, bytesPerSec, init?.signal ?? signal)
+    const bytes = pathname.endsWith(manifestName) ? manifest : chunk
+    const body = bodyOf(clock, bytes, from, mirror, init?.signal ?? signal)
     const headers = { 'content-range': `bytes ${from}-${bytes.length - 1}/${bytes.length}` }
     return from > 0 ? new Response(body, { status: 206, headers }) : new Response(body)
   }
@@ -81,6 +90,30 @@ it('snapshot/restore/places: gives up when the only mirror is too slow for minut
     message: expect.stringMatching(/it sends \d+ bytes in 20 s/),
   })
   expect(clock.elapsedMs()).toBeLessThan(240_000)
+})
+
+const wrong = (bytes: number): Uint8Array => new Uint8Array(bytes).fill(7)
+
+it.each<[string, Partial<Mirror>, readonly string[]]>([
+  ['breaks off', { chunk: wrong(1_000) }, ['bad.example 0', 'good.example 1000', 'bad.example 0', 'good.example 0']],
+  ['fails after the last of them', { chunk: wrong(content.length), fails: true }, ['bad.example 0', 'good.example 0']],
+])('snapshot/restore/places: another mirror is not blamed for wrong bytes of a mirror that %s', async (_what, mirror, requests) => {
+  const { clock, asked, place } = mirrorsOf({
+    'bad.example': { bytesPerSec: 100_000, ...mirror },
+    'good.example': { bytesPerSec: 100_000 },
+  })
+  expect(await outcomeOf(clock, place.chunk(entry, signal))).toBe(entry.name)
+  expect(asked).toEqual(requests)
+})
+
+it('snapshot/restore/places: fails when no mirror has the chunk, and two of them break off for minutes (CHUNK_DAMAGED)', async () => {
+  const { clock, place } = mirrorsOf({
+    'bad.example': { bytesPerSec: 100_000, chunk: wrong(200_000) },
+    'worse.example': { bytesPerSec: 100_000, chunk: wrong(100_000) },
+    'worst.example': { bytesPerSec: 100_000, chunk: wrong(content.length) },
+  })
+  expect(await outcomeOf(clock, place.chunk(entry, signal))).toMatchObject({ code: 'CHUNK_DAMAGED' })
+  expect(clock.elapsedMs()).toBeLessThan(300_000)
 })
 
 describe('snapshot/restore/places: downloads to a file', () => {

@@ -111,7 +111,53 @@ class Directory implements SnapshotPlace {
   }
 }
 
-type Filled = { readonly kind: 'whole' | 'missing' } | { readonly kind: 'damaged' | 'failed'; readonly reason: string }
+type Filled = { readonly kind: 'whole' | 'missing' } | { readonly kind: 'damaged' | 'mixed' | 'failed'; readonly reason: string }
+
+/** Bytes of a chunk so far, and the mirrors that sent them. */
+class Part {
+  readonly sink: Sink
+  readonly senders = new Set<Endpoint>()
+  /** damaged downloads by mirror */
+  readonly damaged = new Map<Endpoint, number>()
+  /** false: bytes of several mirrors together were damaged, so no mirror continues those of another one */
+  #isShared = true
+  /** bytes when `hasGrown` was true last */
+  #counted = 0
+
+  constructor(sink: Sink) {
+    this.sink = sink
+  }
+
+  /** Returns the offset of the first byte that a mirror is to send. */
+  from(mirror: Endpoint): number {
+    return this.#isShared || this.senders.has(mirror) ? this.sink.filled : 0
+  }
+
+  add(bytes: Uint8Array, sender: Endpoint): void {
+    this.sink.add(bytes)
+    this.senders.add(sender)
+  }
+
+  /** Returns whether enough bytes were added since it returned true. */
+  hasGrown(): boolean {
+    if (this.sink.filled - this.#counted < leastPace.bytes) return false
+    this.#counted = this.sink.filled
+    return true
+  }
+
+  restart(): void {
+    this.sink.restart()
+    this.senders.clear()
+  }
+
+  /** Drops all bytes, which are wrong. @param kind 'mixed': not known by which mirror */
+  refuse(mirror: Endpoint, kind: 'damaged' | 'mixed'): void {
+    if (kind === 'damaged') this.damaged.set(mirror, (this.damaged.get(mirror) ?? 0) + 1)
+    else this.#isShared = false
+    this.restart()
+    this.#counted = 0
+  }
+}
 
 class Mirrors implements SnapshotPlace {
   readonly #deps: PlaceDeps
@@ -156,32 +202,23 @@ class Mirrors implements SnapshotPlace {
     return outcome
   }
 
-  async #into(part: Sink, entry: ChunkEntry, signal: AbortSignal): Promise<'whole' | 'missing'> {
+  async #into(sink: Sink, entry: ChunkEntry, signal: AbortSignal): Promise<'whole' | 'missing'> {
     const { clock } = this.#deps
+    const part = new Part(sink)
     const missing = new Set<Endpoint>()
-    const damaged = new Map<Endpoint, number>()
     let reason = ''
-    /** bytes of the part at `lastMs` */
-    let counted = 0
     for (let lastMs = clock.elapsedMs(); clock.elapsedMs() - lastMs < patienceMs; ) {
-      const mirror = this.#choose((each) => !missing.has(each) && (damaged.get(each) ?? 0) < mostDamaged)
+      const mirror = this.#choose((each) => !missing.has(each) && (part.damaged.get(each) ?? 0) < mostDamaged)
       if (mirror === undefined) break
       const outcome = await this.#fill(mirror, entry, part, signal)
       if (outcome.kind === 'whole') return 'whole'
-      if (part.filled - counted >= leastPace.bytes) {
-        lastMs = clock.elapsedMs()
-        counted = part.filled
-      }
+      if (part.hasGrown()) lastMs = clock.elapsedMs()
       if (outcome.kind === 'missing') missing.add(mirror)
-      if (outcome.kind === 'damaged') {
-        damaged.set(mirror, (damaged.get(mirror) ?? 0) + 1)
-        part.restart()
-      }
-      counted = Math.min(counted, part.filled)
+      if (outcome.kind === 'damaged' || outcome.kind === 'mixed') part.refuse(mirror, outcome.kind)
       if ('reason' in outcome) reason = `${mirror.name}: ${outcome.reason}`
       if (outcome.kind === 'failed') await clock.delay(pauseMs, signal)
     }
-    if (damaged.size > 0) throw snapshotFault('CHUNK_DAMAGED', { chunk: entry.name, place: this.name, reason })
+    if (part.damaged.size > 0) throw snapshotFault('CHUNK_DAMAGED', { chunk: entry.name, place: this.name, reason })
     if (missing.size === this.#mirrors.length) return 'missing'
     throw snapshotFault('CHUNK_UNAVAILABLE', { chunk: entry.name, place: this.name, reason })
   }
@@ -192,29 +229,36 @@ class Mirrors implements SnapshotPlace {
     return usable[this.#next++ % Math.max(1, usable.length)]
   }
 
-  /** Downloads the missing bytes of a part. Bytes that were received before a failure stay in it. */
-  async #fill(mirror: Endpoint, entry: ChunkEntry, part: Sink, signal: AbortSignal): Promise<Filled> {
+  /**
+   * Downloads the missing bytes of a part. Bytes that were received before a failure stay in it.
+   * @returns 'mixed' when the bytes are damaged and several mirrors sent them
+   */
+  async #fill(mirror: Endpoint, entry: ChunkEntry, part: Part, signal: AbortSignal): Promise<Filled> {
+    const { sink } = part
     using pace = new PaceAbort(this.#deps.clock)
     try {
-      const headers: Record<string, string> = part.filled > 0 ? { range: `bytes=${part.filled}-` } : {}
+      const from = part.from(mirror)
+      const headers: Record<string, string> = from > 0 ? { range: `bytes=${from}-` } : {}
       const response = await this.#get(mirror, fileOf(entry), headers, AbortSignal.any([signal, pace.signal]))
       if (response.status === 404 || response.status === 410) return { kind: 'missing' }
-      const continues = response.status === 206 && response.headers.get('content-range')?.startsWith(`bytes ${part.filled}-`)
+      const continues = response.status === 206 && response.headers.get('content-range')?.startsWith(`bytes ${from}-`)
       if (response.status !== 200 && !continues) return { kind: 'failed', reason: `it answers ${response.status}` }
-      if (!continues && part.filled > 0) part.restart()
+      if (!continues || from < sink.filled) part.restart()
       for await (const bytes of response.body ?? []) {
         pace.count(bytes.length)
-        if (part.filled + bytes.length > entry.size) return { kind: 'damaged', reason: `it sends more than ${entry.size} bytes` }
-        part.add(bytes)
+        if (sink.filled + bytes.length > entry.size) return { kind: 'damaged', reason: `it sends more than ${entry.size} bytes` }
+        part.add(bytes, mirror)
       }
-      if (part.filled < entry.size) return { kind: 'failed', reason: `the download ends after ${part.filled} of ${entry.size} bytes` }
-      return part.digest() === entry.name ? { kind: 'whole' } : { kind: 'damaged', reason: wrongHash }
+      if (sink.filled < entry.size) return { kind: 'failed', reason: `the download ends after ${sink.filled} of ${entry.size} bytes` }
     } catch (error) {
       signal.throwIfAborted()
       // the disk failed, not the mirror
       if (isFault(error)) throw error
-      return { kind: 'failed', reason: errorMessage(error) }
+      // a download that fails after its last byte is whole
+      if (sink.filled < entry.size) return { kind: 'failed', reason: errorMessage(error) }
     }
+    if (sink.digest() === entry.name) return { kind: 'whole' }
+    return { kind: part.senders.size > 1 ? 'mixed' : 'damaged', reason: wrongHash }
   }
 
   #get(mirror: Endpoint, name: string, headers: Record<string, string>, signal: AbortSignal): Promise<Response> {
