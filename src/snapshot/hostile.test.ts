@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto'
 import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -203,4 +204,16 @@ it('snapshot: a refused chunk ends the downloads of the chunks after it (CHUNK_D
   await expect(verifySnapshot({ ...depsOf(served), fetch }, options())).rejects.toMatchObject({ code: 'CHUNK_DAMAGED' })
   expect(running.size).toBeGreaterThan(2)
   expect(ended).toEqual(running)
+}, 120_000)
+
+it('snapshot: a mirror with other pages, or with the manifest of another signer, does not hide the next one', async () => {
+  const { file, signer } = signManifest(made.manifest, generateKeyPairSync('ed25519').privateKey)
+  const from = 'http://bad.example,http://good.example'
+  for (const page of ['<html>welcome</html>', file]) {
+    const fetch = fetchFrom(files, (_name, { host }) => (host === 'bad.example' ? new Response(page) : undefined))
+    const verified = verifySnapshot({ ...depsOf(files), fetch }, { ...options(), from, signer: made.signer })
+    await expect(verified).resolves.toMatchObject({ block: base, signer: made.signer })
+  }
+  const alone = verifySnapshot(depsOf(new Map(files).set(manifestName, Buffer.from(file))), { ...options(), signer: made.signer })
+  await expect(alone).rejects.toMatchObject({ code: 'MANIFEST_BAD', message: expect.stringContaining(`${signer} signed it`) })
 }, 120_000)

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import type { Clock } from '#lib/clock'
 import { createManualClock, type ManualClock, settle } from '#test/harness/clock'
+import { snapshotFault } from '../faults.ts'
 import { type ChunkEntry, fileOf, manifestName, sha256 } from '../format/manifest.ts'
 import { placeOf, type SnapshotPlace } from './places.ts'
 
@@ -171,7 +172,29 @@ it.each([
     'bad.example': { bytesPerSec, manifest: new Uint8Array(2 ** 24) },
     'fast.example': { bytesPerSec: 100_000 },
   })
-  expect(await outcomeOf(clock, place.manifest(signal))).toBe(entry.name)
+  expect(
+    await outcomeOf(
+      clock,
+      place.manifest((file) => file, signal),
+    ),
+  ).toBe(entry.name)
   expect(asked).toEqual(['bad.example 0', 'fast.example 0'])
   expect(clock.elapsedMs()).toBeLessThan(withinMs)
+})
+
+it('snapshot/restore/places: the next mirror is asked for a manifest when one has another page, and the first is named when all have (MANIFEST_BAD)', async () => {
+  const page = { bytesPerSec: 100_000, manifest: Buffer.from('<html>') }
+  const parse = (file: Uint8Array, mirror: string): Uint8Array => {
+    if (file.length !== content.length) throw snapshotFault('MANIFEST_BAD', { place: mirror, reason: 'it is a page' })
+    return file
+  }
+  const mixed = mirrorsOf({ 'bad.example': page, 'good.example': { bytesPerSec: 100_000 } })
+  expect(await outcomeOf(mixed.clock, mixed.place.manifest(parse, signal))).toBe(entry.name)
+  expect(mixed.asked).toEqual(['bad.example 0', 'good.example 0'])
+  const bad = mirrorsOf({ 'bad.example': page, 'worse.example': page })
+  expect(await outcomeOf(bad.clock, bad.place.manifest(parse, signal))).toMatchObject({
+    code: 'MANIFEST_BAD',
+    data: { place: expect.stringContaining('bad.example') },
+  })
+  expect(bad.asked).toEqual(['bad.example 0', 'worse.example 0'])
 })

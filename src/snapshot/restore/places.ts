@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, statSync } 
 import { dirname, join } from 'node:path'
 import type { Clock } from '#lib/clock'
 import { type Endpoint, parseEndpoint } from '#lib/endpoint'
-import { errorMessage, isFault } from '#lib/fault'
+import { errorMessage, type Fault, isFault } from '#lib/fault'
 import { flushPath } from '#store/flush'
 import { storeFailure } from '#store/lmdb/failure'
 import { segmentProblem } from '#store/segments/segmentCheck'
@@ -18,8 +18,12 @@ export interface SnapshotPlace {
   readonly name: string
   /** directory with the files; absent: they are downloaded */
   readonly dir?: string
-  /** Returns the file of the current manifest. @throws Fault MANIFEST_UNAVAILABLE (retry) */
-  manifest(signal: AbortSignal): Promise<Uint8Array>
+  /**
+   * Returns the current manifest.
+   * @param parse called with a file and the name of its place; when it throws a Fault, the next mirror is asked
+   * @throws Fault MANIFEST_UNAVAILABLE (retry); the first one of `parse`, when no mirror has another file
+   */
+  manifest<T>(parse: (file: Uint8Array, place: string) => T, signal: AbortSignal): Promise<T>
   /**
    * Returns the bytes of a chunk, whose hash is that of its name.
    * @returns 'missing' when the place answers that it does not have the chunk
@@ -80,7 +84,11 @@ class Directory implements SnapshotPlace {
     this.dir = dir
   }
 
-  async manifest(): Promise<Uint8Array> {
+  async manifest<T>(parse: (file: Uint8Array, place: string) => T): Promise<T> {
+    return parse(this.#manifestFile(), this.name)
+  }
+
+  #manifestFile(): Uint8Array {
     const path = join(this.name, manifestName)
     try {
       if (statSync(path).size > bounds.manifestBytes) throw new Error('the file is too large')
@@ -171,23 +179,33 @@ class Mirrors implements SnapshotPlace {
     this.name = mirrors.map(({ name }) => name).join(', ')
   }
 
-  async manifest(signal: AbortSignal): Promise<Uint8Array> {
+  async manifest<T>(parse: (file: Uint8Array, place: string) => T, signal: AbortSignal): Promise<T> {
+    const refused = new Set<Endpoint>()
+    let first: Fault | undefined
     let reason = 'no mirror'
-    for (let round = 0; round < manifestRounds; round++) {
+    for (let round = 0; round < manifestRounds && refused.size < this.#mirrors.length; round++) {
       if (round > 1) await this.#deps.clock.delay(pauseMs, signal)
-      for (const mirror of this.#mirrors) {
+      for (const mirror of this.#mirrors.filter((each) => !refused.has(each))) {
         try {
-          using pace = new PaceAbort(this.#deps.clock, manifestMs)
-          const response = await this.#get(mirror, manifestName, {}, AbortSignal.any([signal, pace.signal]))
-          if (response.status === 200 && response.body) return await wholeBody(response.body, bounds.manifestBytes, pace)
-          reason = `${mirror.name} answers ${response.status}`
+          return parse(await this.#manifestFile(mirror, signal), mirror.name)
         } catch (error) {
           signal.throwIfAborted()
+          if (isFault(error)) {
+            refused.add(mirror)
+            first ??= error
+          }
           reason = `${mirror.name}: ${errorMessage(error)}`
         }
       }
     }
-    throw snapshotFault('MANIFEST_UNAVAILABLE', { place: this.name, reason })
+    throw first ?? snapshotFault('MANIFEST_UNAVAILABLE', { place: this.name, reason })
+  }
+
+  async #manifestFile(mirror: Endpoint, signal: AbortSignal): Promise<Uint8Array> {
+    using pace = new PaceAbort(this.#deps.clock, manifestMs)
+    const response = await this.#get(mirror, manifestName, {}, AbortSignal.any([signal, pace.signal]))
+    if (response.status !== 200 || !response.body) throw new Error(`it answers ${response.status}`)
+    return await wholeBody(response.body, bounds.manifestBytes, pace)
   }
 
   async chunk(entry: ChunkEntry, signal: AbortSignal): Promise<Uint8Array | 'missing'> {

@@ -86,7 +86,7 @@ export async function restoreSnapshot(deps: RestoreDeps, options: RestoreOptions
   const chainDir = join(datadir, 'chain')
   // without tables nothing of its state is loaded: a kill kept the file of a refused snapshot
   const begun = hasTables(chainDir) ? readSaved(saved) : undefined
-  const known = requireChain(begun ?? (await fetchManifest(place, deps.signal)), options, place)
+  const known = begun ? requireChain(begun, options, place.name) : await fetchManifest(place, options, deps.signal)
   const { manifest } = known
   mkdirSync(datadir, { recursive: true, mode: 0o700 })
   const reader = new SnapshotReader(place, known, deps.signal)
@@ -164,7 +164,7 @@ function progressOf({ onProgress }: RestoreDeps, { chunks }: Manifest): (size: n
  */
 export async function verifySnapshot(deps: RestoreDeps, options: RestoreOptions): Promise<Restored> {
   const place = placeOf(deps, options.from)
-  const known = requireChain(await fetchManifest(place, deps.signal), options, place)
+  const known = await fetchManifest(place, options, deps.signal)
   const { manifest } = known
   const reader = new SnapshotReader(place, known, deps.signal)
   const { blocks, trust } = await reader.blocks(options)
@@ -188,7 +188,7 @@ export async function verifySnapshot(deps: RestoreDeps, options: RestoreOptions)
 
 /** Returns the manifest of a place, verified but not trusted. @throws Fault MANIFEST_UNAVAILABLE (retry), MANIFEST_BAD (fatal) */
 export async function listSnapshot(deps: PlaceDeps & { readonly signal: AbortSignal }, from: string): Promise<SignedManifest> {
-  return await fetchManifest(placeOf(deps, from), deps.signal)
+  return await placeOf(deps, from).manifest(parseManifest, deps.signal)
 }
 
 /**
@@ -222,15 +222,15 @@ const idOf = ({ manifest, signer }: SignedManifest): Omit<Restored, 'accounts' |
   signer,
 })
 
-async function fetchManifest(place: SnapshotPlace, signal: AbortSignal): Promise<SignedManifest> {
-  return parseManifest(await place.manifest(signal), place.name)
+async function fetchManifest(place: SnapshotPlace, options: RestoreOptions, signal: AbortSignal): Promise<SignedManifest> {
+  return await place.manifest((file, name) => requireChain(parseManifest(file, name), options, name), signal)
 }
 
-function requireChain(known: SignedManifest, { config, signer }: RestoreOptions, place: SnapshotPlace): SignedManifest {
+function requireChain(known: SignedManifest, { config, signer }: RestoreOptions, place: string): SignedManifest {
   const expected: BlockId['hash'] = config.genesis.l2.hash
   if (known.manifest.genesis !== expected) throw snapshotFault('SNAPSHOT_OF_ANOTHER_CHAIN', { found: known.manifest.genesis, expected })
   if (signer !== undefined && signer !== known.signer) {
-    throw snapshotFault('MANIFEST_BAD', { place: place.name, reason: `${known.signer} signed it, expected ${signer}` })
+    throw snapshotFault('MANIFEST_BAD', { place, reason: `${known.signer} signed it, expected ${signer}` })
   }
   return known
 }

@@ -103,7 +103,7 @@ export class SnapshotReader {
 
   /** @throws Fault SNAPSHOT_REPLACED, CHUNK_UNAVAILABLE */
   async #missing(entry: ChunkEntry, signal: AbortSignal): Promise<never> {
-    const current = parseManifest(await this.#place.manifest(signal), this.place)
+    const current = await this.#place.manifest(parseManifest, signal)
     if (current.id !== this.#known.id) {
       throw snapshotFault('SNAPSHOT_REPLACED', { place: this.place, chunk: entry.name, block: current.manifest.block.number })
     }
