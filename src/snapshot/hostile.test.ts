@@ -217,3 +217,16 @@ it('snapshot: a mirror with other pages, or with the manifest of another signer,
   const alone = verifySnapshot(depsOf(new Map(files).set(manifestName, Buffer.from(file))), { ...options(), signer: made.signer })
   await expect(alone).rejects.toMatchObject({ code: 'MANIFEST_BAD', message: expect.stringContaining(`${signer} signed it`) })
 }, 120_000)
+
+it('snapshot: blocks with which no chain begins are refused before the state is read, and nothing is left (BASE_BLOCK_REFUSED)', async () => {
+  const entry = made.manifest.chunks.find(({ kind }) => kind === 'blocks') as ChunkEntry
+  const blocks = decodeBlocks(unzstd(files.get(fileOf(entry)) as Uint8Array, bounds.chunkBytes) as Uint8Array)
+  const served = await withContents('blocks', [encodeBlocks(blocks.slice(-1))])
+  const state = new Set(made.manifest.chunks.filter(({ kind }) => kind === 'accounts' || kind === 'slots').map(fileOf))
+  const [datadir, asked] = [folders.make(), [] as string[]]
+  const fetch = fetchFrom(served, (file) => void asked.push(file))
+  const restored = restoreSnapshot({ ...depsOf(served), fetch }, { ...options(), datadir, command: 'again' })
+  await expect(restored).rejects.toMatchObject({ code: 'BASE_BLOCK_REFUSED' })
+  expect(asked.filter((file) => state.has(file))).toEqual([])
+  expect(readdirSync(datadir)).toEqual([])
+}, 120_000)

@@ -108,6 +108,7 @@ export async function restoreSnapshot(deps: RestoreDeps, options: RestoreOptions
 
   async function loadState(from: SnapshotReader, onProgress: (size: number, leaves: number) => void): Promise<Loaded> {
     const { blocks, trust } = await from.blocks(options)
+    verifyBaseBlocks(blocks, manifest.block.hash, config.genesis.l2)
     if (begun === undefined) {
       // a chain is refused below
       if (!hasTables(chainDir)) requireNoProofs(manifest, proofsDir)
