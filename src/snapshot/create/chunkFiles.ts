@@ -8,6 +8,7 @@ import {
   mkdirSync,
   openSync,
   readdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   statSync,
@@ -41,13 +42,14 @@ export class ChunkFiles {
     })
   }
 
-  /** Writes a chunk, unless an earlier snapshot has it. @param raw copied before the call returns */
+  /** Writes a chunk, unless an earlier snapshot has it whole. @param raw copied before the call returns */
   async add(raw: Uint8Array, place: Pick<ChunkEntry, 'kind' | 'prefix' | 'account' | 'first'>): Promise<ChunkEntry> {
     const rawSize = raw.length
     const bytes = await zstd(new Uint8Array(raw))
     const entry = { ...place, name: sha256(bytes), size: bytes.length, rawSize }
     const path = join(this.#dir, fileOf(entry))
-    if (existsSync(path) && statSync(path).size === bytes.length) this.reused++
+    const isThere = this.#guarded(() => existsSync(path) && statSync(path).size === bytes.length && readFileSync(path).equals(bytes))
+    if (isThere) this.reused++
     else this.write(fileOf(entry), bytes)
     return entry
   }
@@ -59,7 +61,7 @@ export class ChunkFiles {
   }
 
   /**
-   * Adds a segment file of a chain, unless an earlier snapshot has it: as another name of the same file, or as a copy on another file system.
+   * Adds a segment file of a chain, unless an earlier snapshot has it whole: as another name of the same file, or as a copy on another file system.
    * @param dir directory of the chain's segment files
    * @throws Fault SEGMENT_DAMAGED when the file has another hash than its record; SNAPSHOT_UNWRITABLE
    */
@@ -80,7 +82,7 @@ export class ChunkFiles {
   #segment(dir: string, record: SegmentRecord, add: (from: string, to: string) => void): ChunkEntry {
     const name = segmentFileName(record)
     const to = join(this.#dir, name)
-    if (existsSync(to) && statSync(to).size === record.fileBytes) {
+    if (segmentProblem(to, record) === undefined) {
       this.reused++
       return entryOf(record)
     }
@@ -110,9 +112,9 @@ export class ChunkFiles {
     this.written++
   }
 
-  #guarded(run: () => void): void {
+  #guarded<T>(run: () => T): T {
     try {
-      run()
+      return run()
     } catch (error) {
       if (isFault(error)) throw error
       throw snapshotFault('SNAPSHOT_UNWRITABLE', { dir: this.#dir, reason: errorMessage(error) }, error)
