@@ -2,7 +2,8 @@ import { expect, it } from 'vitest'
 import { encodeRlp, encodeRlpList, RlpError } from '#lib/rlp'
 import { l2Headers } from '#test/harness/trust/l2Headers'
 import { encodeHeader, type Header } from '#types/header'
-import { decodeBlocks, encodeBlocks } from './chunks.ts'
+import { FormatError } from './byteReader.ts'
+import { decodeBlocks, encodeBlocks, valueRowsOf } from './chunks.ts'
 
 const [header] = l2Headers(1, 1, 1_700_000_000) as [Header]
 const emptyLists = (count: number): Uint8Array => encodeRlpList(Array.from({ length: count }, () => Uint8Array.of(0xc0)))
@@ -34,4 +35,11 @@ it.each<[string, Uint8Array, string]>([
   ['lists of receipts', blockOf(encodeRlp(encodeHeader(header)), Uint8Array.of(0xc0), emptyLists(1_000)), 'part: more than 1 items'],
 ])('format/chunks: refuses many %s before there is an object for each', (_, raw, reason) => {
   expect(() => decodeBlocks(raw)).toThrow(new RlpError(reason))
+})
+
+it.each<[string, Uint8Array, string]>([
+  ['rows of values without bytes', new Uint8Array(2 ** 20), 'it has values of 0 bytes'],
+  ['rows of values', Buffer.alloc(8 * 40_000, '0000000400000000', 'hex'), 'it has values of more than 32768 blocks'],
+])('format/chunks: refuses many %s before there is an object for each', (_, raw, reason) => {
+  expect(() => valueRowsOf(raw)).toThrow(new FormatError(reason))
 })

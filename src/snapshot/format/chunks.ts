@@ -22,6 +22,10 @@ const hasSlots = 4
 
 /** Blocks of a chunk: more than `create` writes. */
 const mostBlocks = 2 ** 15
+/** Blocks of a chunk of values: more than `create` writes. */
+const mostValueRows = 2 ** 15
+/** Bytes of the values of a block that changes nothing. */
+const leastValueBytes = 4
 /** Bytes of a header, with room for later fields. */
 const mostHeaderBytes = 4_096
 /** Bytes of a transaction or receipt: all of them are longer. */
@@ -114,6 +118,17 @@ export function putBlob(out: ByteWriter, blob: Uint8Array): void {
 export function* blobsIn(raw: Uint8Array): Generator<Uint8Array> {
   const reader = new ByteReader(raw)
   while (!reader.isDone) yield reader.take(reader.u32())
+}
+
+/** Returns the rows of a chunk of values, one of each block. Memory: a small multiple of the bytes, whatever they are. @throws FormatError */
+export function valueRowsOf(raw: Uint8Array): Uint8Array[] {
+  const rows: Uint8Array[] = []
+  for (const row of blobsIn(raw)) {
+    if (row.length < leastValueBytes) throw new FormatError(`it has values of ${row.length} bytes`)
+    if (rows.length === mostValueRows) throw new FormatError(`it has values of more than ${mostValueRows} blocks`)
+    rows.push(row)
+  }
+  return rows
 }
 
 export function encodeBlocks(blocks: readonly GivenBlock[]): Uint8Array {

@@ -13,7 +13,7 @@ import type { Kv } from '#store/ports'
 import type { BlockId } from '#types/blockRef'
 import { snapshotFault } from '../faults.ts'
 import { FormatError } from '../format/byteReader.ts'
-import { blobsIn } from '../format/chunks.ts'
+import { valueRowsOf } from '../format/chunks.ts'
 import type { ChunkEntry, Manifest } from '../format/manifest.ts'
 import { chainHistory, recordedProofs } from '../values/olderChanges.ts'
 import { parseValues } from '../values/undoBlock.ts'
@@ -116,7 +116,7 @@ async function walk(
   await using state = await ValueWalk.open(deps)
   const left = manifest.chunks.filter((entry) => isValues(entry) && (entry.first ?? 0) <= state.number)
   for await (const { entry, raw } of reader.contents(left)) {
-    const rows = reading(entry, reader.place, () => [...blobsIn(raw)])
+    const rows = reading(entry, reader.place, () => valueRowsOf(raw))
     for (let isDone = false; !isDone; await nextTurn()) {
       signal.throwIfAborted()
       isDone = reading(entry, reader.place, () => state.step(entry.first ?? 0, rows))
@@ -168,7 +168,7 @@ export async function verifyOlderValues(
 }
 
 function checkValues({ first = 0 }: ChunkEntry, raw: Uint8Array, next: number): number {
-  const rows = [...blobsIn(raw)]
+  const rows = valueRowsOf(raw)
   const last = first + rows.length - 1
   if (rows.length === 0 || last !== next) throw new FormatError(`it has blocks ${first} to ${last}, and block ${next} is expected`)
   for (const [index, row] of rows.entries()) parseValues(first + index, row)
