@@ -21,7 +21,7 @@ import { type Hash, zeroHash } from '#types/ids'
 import { hashTransaction } from '#types/transaction'
 import { type Created, createSnapshot } from './create/createSnapshot.ts'
 import { type ChunkEntry, entryOf, fileOf, manifestName, signManifest, tableOf } from './format/manifest.ts'
-import { needsRestore, restoreSnapshot, verifySnapshot } from './restore/restoreSnapshot.ts'
+import { needsRestore, type RestoreProgress, restoreSnapshot, verifySnapshot } from './restore/restoreSnapshot.ts'
 
 const base = 310
 const folders = new Folders()
@@ -148,12 +148,18 @@ it('snapshot: a restore that ends between chunks of older blocks continues below
     })
   }
   const asked: string[] = []
+  const shown: RestoreProgress[] = []
   await restoreSnapshot(
-    { ...deps, fetch: fetchFrom(files, (file) => void asked.push(file)) },
+    { ...deps, fetch: fetchFrom(files, (file) => void asked.push(file)), onProgress: (progress) => void shown.push(progress) },
     { ...options(), from: 'http://a.example', datadir, command: 'again' },
   )
   // neither the state nor the files of older blocks are read again
   expect(asked.sort()).toEqual(segments().slice(6).map(fileOf).sort())
+  const [before, end] = [shown[0] ?? expect.fail(), shown.at(-1) ?? expect.fail()]
+  expect([before.bytesBefore, before.bytes > 0]).toEqual([before.bytes, true])
+  expect(end.bytesBefore).toBeGreaterThan(before.bytes)
+  // parts of files are rounded
+  expect(end.bytes / end.ofBytes).toBeCloseTo(1, 4)
   expect(await blocksOf(datadir)).toEqual(await blocksOf(source))
 }, 300_000)
 

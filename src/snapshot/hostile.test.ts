@@ -18,7 +18,7 @@ import { damageOf, onTheWay, refusals, type SoundSnapshot } from '#test/harness/
 import { type Created, createSnapshot } from './create/createSnapshot.ts'
 import { decodeBlocks, encodeBlocks } from './format/chunks.ts'
 import { bounds, type ChunkEntry, fileOf, manifestName, sha256, signManifest } from './format/manifest.ts'
-import { needsRestore, restoreSnapshot, verifySnapshot } from './restore/restoreSnapshot.ts'
+import { needsRestore, type RestoreProgress, restoreSnapshot, verifySnapshot } from './restore/restoreSnapshot.ts'
 
 const name = 'op-ecotone-to-jovian'
 const folders = new Folders()
@@ -229,4 +229,27 @@ it('snapshot: blocks with which no chain begins are refused before the state is 
   await expect(restored).rejects.toMatchObject({ code: 'BASE_BLOCK_REFUSED' })
   expect(asked.filter((file) => state.has(file))).toEqual([])
   expect(readdirSync(datadir)).toEqual([])
+}, 120_000)
+
+it('snapshot: a restore that continues shows the bytes that it has already, apart from its own', async () => {
+  const datadir = folders.make()
+  const sizeOf = (isMeant: (entry: ChunkEntry) => boolean) =>
+    made.manifest.chunks.reduce((sum, entry) => sum + (isMeant(entry) ? entry.size : 0), 0)
+  const restore = async (served: Files): Promise<readonly RestoreProgress[]> => {
+    const shown: RestoreProgress[] = []
+    const deps = { ...depsOf(served), onProgress: (progress: RestoreProgress) => void shown.push(progress) }
+    await restoreSnapshot(deps, { ...options(), datadir, command: 'again' }).catch((error: unknown) => {
+      expect(error).toMatchObject({ code: 'CHUNK_DAMAGED' })
+    })
+    return shown
+  }
+  const first = made.manifest.chunks.find(({ kind }) => kind === 'accounts') as ChunkEntry
+  const begun = await restore(new Map(files).set(fileOf(first), new Uint8Array(first.size)))
+  // codes are written at once
+  const codes = sizeOf(({ kind }) => kind === 'codes')
+  expect([codes > 0, begun[0]?.bytes, begun.at(-1)?.bytes]).toEqual([true, 0, codes])
+  const continued = await restore(files)
+  const ofBytes = sizeOf(({ kind }) => kind === 'codes' || kind === 'accounts' || kind === 'slots')
+  expect(continued[0]).toMatchObject({ bytes: codes, bytesBefore: codes, ofBytes })
+  expect(continued.at(-1)).toMatchObject({ bytes: ofBytes, bytesBefore: codes })
 }, 120_000)

@@ -38,14 +38,14 @@ import { type Created, createSnapshot } from './create/createSnapshot.ts'
 import { ByteWriter } from './format/byteReader.ts'
 import { blobsIn, putBlob } from './format/chunks.ts'
 import { bounds, type ChunkEntry, type Flavour, fileOf, manifestName, sha256, signManifest } from './format/manifest.ts'
-import { needsRestore, restoreSnapshot, verifySnapshot } from './restore/restoreSnapshot.ts'
+import { needsRestore, type RestoreDeps, type RestoreProgress, restoreSnapshot, verifySnapshot } from './restore/restoreSnapshot.ts'
 
 const base = 90
 const folders = new Folders()
 const [source, out] = [folders.make(), folders.make()]
 let chain: GrownChain
 const { signal } = new AbortController()
-const deps = { clock: systemClock, fetch, signal, onProgress: () => {} }
+const deps: RestoreDeps = { clock: systemClock, fetch, signal, onProgress: () => {} }
 const made = {} as Record<'archive' | 'proofs', Created>
 
 const create = (flavour: Flavour, to: string, datadir: string) =>
@@ -204,7 +204,7 @@ describe('snapshot/older values', () => {
     files = filesIn(out)
   })
 
-  const restoreFrom = (datadir: string, served: Files, on?: Parameters<typeof fetchFrom>[1], more: Partial<typeof deps> = {}) =>
+  const restoreFrom = (datadir: string, served: Files, on?: Parameters<typeof fetchFrom>[1], more: Partial<RestoreDeps> = {}) =>
     restoreSnapshot(
       { ...deps, clock: hastyClock(systemClock), fetch: fetchFrom(served, on), ...more },
       { ...options('http://a.example'), datadir },
@@ -338,7 +338,13 @@ describe('snapshot/older values', () => {
       })
     }
     const asked: string[] = []
-    await restoreFrom(datadir, files, (file) => void asked.push(file))
+    let shown: RestoreProgress | undefined
+    const onProgress = (progress: RestoreProgress): void => {
+      shown = progress
+    }
+    await restoreFrom(datadir, files, (file) => void asked.push(file), { onProgress })
+    const ownBytes = valuesOf(made.archive).reduce((sum, entry) => sum + (asked.includes(fileOf(entry)) ? entry.size : 0), 0)
+    expect(shown).toMatchObject({ bytes: shown?.ofBytes, bytesBefore: (shown?.ofBytes ?? 0) - ownBytes })
     expect(asked.filter((file) => !names.includes(file))).toEqual([])
     expect([needsRestore(datadir), existsSync(walk)]).toEqual([false, false])
     // a kill after the last transaction

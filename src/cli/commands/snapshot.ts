@@ -57,9 +57,9 @@ function showBytes(io: Io, line: LiveLine, work: string): (progress: RestoreProg
   let first: RestoreProgress | undefined
   return (progress) => {
     first ??= progress
-    const { bytes, ofBytes, leaves } = progress
+    const { bytes, bytesBefore, ofBytes, leaves } = progress
     const ms = io.clock.nowMs() - startMs
-    const { rate, left } = paceOf(bytes, ofBytes - bytes, ms)
+    const { rate, left } = paceOf(bytes - bytesBefore, ofBytes - bytes, ms)
     const perSecond = (leaves - first.leaves) / Math.max(0.001, ms / 1_000)
     line.show(`${work}  ${size(bytes)}/${size(ofBytes)}  ${size(rate)}/s  ${count(perSecond)} accounts and slots/s  ${left}`)
   }

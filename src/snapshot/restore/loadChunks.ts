@@ -13,6 +13,9 @@ export type StateSink = Pick<
   'code' | 'addAccounts' | 'addSlots' | 'endAccount' | 'sealAccounts' | 'sealSlots' | 'commit' | 'cursor' | 'position' | 'isDue'
 >
 
+/** Called with the size of chunks, in parts: loaded now, or by an earlier run. */
+export type OnBytes = (size: number, when: 'now' | 'before') => void
+
 /** Index of the chunk to load next; of a chunk of accounts with the next chunk of slots in it, when it is loaded in part. */
 type Cursor = { readonly chunk: number; readonly slots: number }
 
@@ -24,7 +27,6 @@ const decodeCursor = (bytes: Uint8Array): Cursor =>
 /**
  * Loads codes, accounts and slots of a snapshot, from where the sink stands. Each chunk is verified before one of its rows is written.
  * @param entries those of the manifest of kinds codes, accounts and slots, in its order
- * @param onBytes called with the size of each chunk that is loaded
  * @throws Fault CHUNK_DAMAGED, those of the reader and of the sink
  */
 export async function loadChunks(
@@ -32,7 +34,7 @@ export async function loadChunks(
   entries: readonly ChunkEntry[],
   trusted: Trusted,
   sink: StateSink,
-  onBytes: (size: number) => void = () => {},
+  onBytes: OnBytes = () => {},
 ): Promise<void> {
   await new ChunkLoader(reader, entries, trusted, sink, onBytes).run()
 }
@@ -42,14 +44,14 @@ class ChunkLoader {
   readonly #entries: readonly ChunkEntry[]
   readonly #trusted: Trusted
   readonly #sink: StateSink
-  readonly #onBytes: (size: number) => void
+  readonly #onBytes: OnBytes
   readonly #start: Cursor
   /** indexes of the chunks to read */
   readonly #wanted: readonly number[]
   readonly #contents: ReturnType<SnapshotReader['contents']>
   #at = 0
 
-  constructor(reader: SnapshotReader, entries: readonly ChunkEntry[], trusted: Trusted, sink: StateSink, onBytes: (size: number) => void) {
+  constructor(reader: SnapshotReader, entries: readonly ChunkEntry[], trusted: Trusted, sink: StateSink, onBytes: OnBytes) {
     this.#reader = reader
     this.#entries = entries
     this.#trusted = trusted
@@ -63,6 +65,11 @@ class ChunkLoader {
   }
 
   async run(): Promise<void> {
+    const wanted = new Set(this.#wanted)
+    this.#onBytes(
+      this.#entries.reduce((sum, { size }, index) => sum + (wanted.has(index) ? 0 : size), 0),
+      'before',
+    )
     try {
       for (let index = this.#index; index < this.#entries.length; index = this.#index) await this.#load(index)
       this.#commit({ chunk: this.#entries.length, slots: 0 }, 'always')
@@ -96,7 +103,7 @@ class ChunkLoader {
     this.#at++
     const { entry, raw } = read.value
     if (!this.#isSealed(entry)) checkChunk(entry, raw, this.#trusted, this.#reader.place)
-    this.#onBytes(entry.size)
+    this.#onBytes(entry.size, 'now')
     return read.value
   }
 

@@ -22,6 +22,7 @@ import type { BlockId } from '#types/blockRef'
 import type { Header } from '#types/header'
 import { snapshotFault } from '../faults.ts'
 import { type ChunkEntry, fileOf } from '../format/manifest.ts'
+import type { OnBytes } from './loadChunks.ts'
 import type { SnapshotReader } from './snapshotReader.ts'
 
 type Source = {
@@ -34,6 +35,10 @@ type Source = {
 
 /** The segment files of consecutive blocks, one for each of `blockTables`. */
 type Range = { readonly first: number; readonly last: number; readonly entries: readonly ChunkEntry[] }
+
+/** Returns the part of the bytes of a range that some of its blocks have. */
+const bytesOf = ({ first, last, entries }: Range, blocks: number): number =>
+  Math.round((entries.reduce((sum, { size }) => sum + size, 0) * blocks) / (last - first + 1))
 
 /** Blocks that are verified and added at once. */
 const blocksAtOnce = 256
@@ -125,9 +130,8 @@ function* verifiedBlocks(
   source: Source,
   { range, files, records }: OpenRange,
   headers: readonly VerifiedHeader[],
-  onBytes: (size: number) => void,
+  onBytes: OnBytes,
 ): Generator<readonly OlderBlock[]> {
-  const bytes = range.entries.reduce((sum, { size }) => sum + size, 0)
   const [, bodies, receipts] = records as [SegmentRecord, SegmentRecord, SegmentRecord]
   const rowOf = (at: number, record: SegmentRecord, number: number): Uint8Array =>
     naming(range.entries[at] as ChunkEntry, source.reader.place, () => files.row(record, number))
@@ -136,7 +140,7 @@ function* verifiedBlocks(
       const rows = { body: rowOf(1, bodies, id.number), receipts: rowOf(2, receipts, id.number) }
       return naming(range.entries[1] as ChunkEntry, source.reader.place, () => verifyOlderRows(rows, id.hash, header))
     })
-    onBytes(Math.round((bytes * blocks.length) / (range.last - range.first + 1)))
+    onBytes(bytesOf(range, blocks.length), 'now')
     yield blocks
   }
 }
@@ -147,13 +151,15 @@ function* verifiedBlocks(
  * @param onBytes called with the size of the files, in parts
  * @throws Fault CHUNK_DAMAGED, MANIFEST_BAD; those of the reader and of the store
  */
-export async function restoreOlder(source: Source, chainDir: string, onBytes: (size: number) => void): Promise<void> {
+export async function restoreOlder(source: Source, chainDir: string, onBytes: OnBytes): Promise<void> {
   const dir = segmentsDir(chainDir)
   mkdirSync(dir, { recursive: true, mode: 0o700 })
   await using kv = openChainKv(chainDir)
   using files = new SegmentFiles(dir, systemClock)
   for (const range of rangesOf(source)) {
     const above = lowestOf(kv)
+    const blocksBefore = range.last + 1 - Math.max(range.first, Math.min(range.last + 1, above.number))
+    if (blocksBefore > 0) onBytes(bytesOf(range, blocksBefore), 'before')
     if (range.first >= above.number) continue
     const begun = recorded(kv, range)
     requireNext(source, range, above, begun !== undefined)
@@ -203,7 +209,7 @@ function lowestOf(kv: Kv): LowestWhole {
  * @param lowest the lowest of its blocks
  * @throws as `restoreOlder`
  */
-export async function verifyOlder(source: Source, lowest: LowestWhole, onBytes: (size: number) => void): Promise<void> {
+export async function verifyOlder(source: Source, lowest: LowestWhole, onBytes: OnBytes): Promise<void> {
   const { reader, signal } = source
   using place = reader.dir === undefined ? temporaryDir() : inPlace(reader.dir)
   let above = lowest

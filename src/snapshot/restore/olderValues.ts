@@ -19,6 +19,7 @@ import { chainHistory, recordedProofs } from '../values/olderChanges.ts'
 import { parseValues } from '../values/undoBlock.ts'
 import { type OlderChanges, ValueWalk } from '../values/valueWalk.ts'
 import { reading } from './checkChunk.ts'
+import type { OnBytes } from './loadChunks.ts'
 import type { SnapshotReader } from './snapshotReader.ts'
 
 export type ValuesSource = {
@@ -37,7 +38,7 @@ export type ValuesTarget = {
   readonly command: string
 }
 
-type Work = { readonly signal: AbortSignal; readonly onBytes: (size: number) => void }
+type Work = { readonly signal: AbortSignal; readonly onBytes: OnBytes }
 
 const isValues = ({ kind }: ChunkEntry): boolean => kind === 'values'
 /** Blocks whose index is written in one transaction. */
@@ -114,14 +115,16 @@ async function walk(
   { signal, onBytes }: Work,
 ): Promise<number> {
   await using state = await ValueWalk.open(deps)
-  const left = manifest.chunks.filter((entry) => isValues(entry) && (entry.first ?? 0) <= state.number)
-  for await (const { entry, raw } of reader.contents(left)) {
+  const isLeft = ({ first = 0 }: ChunkEntry): boolean => first <= state.number
+  const chunks = manifest.chunks.filter(isValues)
+  for (const { size } of chunks.filter((entry) => !isLeft(entry))) onBytes(size, 'before')
+  for await (const { entry, raw } of reader.contents(chunks.filter(isLeft))) {
     const rows = reading(entry, reader.place, () => valueRowsOf(raw))
     for (let isDone = false; !isDone; await nextTurn()) {
       signal.throwIfAborted()
       isDone = reading(entry, reader.place, () => state.step(entry.first ?? 0, rows))
     }
-    onBytes(entry.size)
+    onBytes(entry.size, 'now')
   }
   return state.number
 }
@@ -156,14 +159,11 @@ function nextToIndex(chain: Kv, oldest: number): number {
  * which has the states.
  * @throws Fault CHUNK_DAMAGED, those of the reader
  */
-export async function verifyOlderValues(
-  { reader, manifest }: Pick<ValuesSource, 'reader' | 'manifest'>,
-  onBytes: (size: number) => void,
-): Promise<void> {
+export async function verifyOlderValues({ reader, manifest }: Pick<ValuesSource, 'reader' | 'manifest'>, onBytes: OnBytes): Promise<void> {
   let next = manifest.block.number
   for await (const { entry, raw } of reader.contents(manifest.chunks.filter(isValues))) {
     next = reading(entry, reader.place, () => checkValues(entry, raw, next))
-    onBytes(entry.size)
+    onBytes(entry.size, 'now')
   }
 }
 

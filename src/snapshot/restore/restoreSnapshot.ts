@@ -18,13 +18,19 @@ import { hasValues, type Manifest, manifestName, parseManifest, rawBytes, type S
 import { installState } from '../load/installState.ts'
 import { type BuiltPosition, StateBuilder } from '../load/stateBuilder.ts'
 import { openStateLoader } from '../load/stateLoader.ts'
-import { loadChunks, type StateSink } from './loadChunks.ts'
+import { loadChunks, type OnBytes, type StateSink } from './loadChunks.ts'
 import { restoreOlder, verifyOlder } from './olderBlocks.ts'
 import { markOlderValues, oldestStateOf, requireNoProofs, restoreOlderValues, verifyOlderValues, walkDirIn } from './olderValues.ts'
 import { type PlaceDeps, placeOf, type SnapshotPlace } from './places.ts'
 import { SnapshotReader, type TrustSource } from './snapshotReader.ts'
 
-export type RestoreProgress = { readonly bytes: number; readonly ofBytes: number; readonly leaves: number }
+/** `bytesBefore`: those of `bytes` that earlier runs loaded. */
+export type RestoreProgress = {
+  readonly bytes: number
+  readonly bytesBefore: number
+  readonly ofBytes: number
+  readonly leaves: number
+}
 
 export type RestoreDeps = PlaceDeps & {
   readonly signal: AbortSignal
@@ -69,6 +75,8 @@ const segmentFactor = 1.7
 const valuesFactor = 4
 const isSegment = ({ kind }: Manifest['chunks'][number]): boolean => kind === 'segment'
 const isValues = ({ kind }: Manifest['chunks'][number]): boolean => kind === 'values'
+const bytesOf = (chunks: Manifest['chunks'], isMeant: (chunk: Manifest['chunks'][number]) => boolean): number =>
+  chunks.reduce((sum, chunk) => sum + (isMeant(chunk) ? chunk.size : 0), 0)
 const isState = ({ kind }: Manifest['chunks'][number]): boolean => kind === 'codes' || kind === 'accounts' || kind === 'slots'
 
 /**
@@ -91,7 +99,9 @@ export async function restoreSnapshot(deps: RestoreDeps, options: RestoreOptions
   mkdirSync(datadir, { recursive: true, mode: 0o700 })
   const reader = new SnapshotReader(place, known, deps.signal)
   const progress = progressOf(deps, manifest)
-  const loaded = (begun && (await loadedBefore(chainDir, manifest))) ?? (await loadState(reader, progress))
+  const before = begun && (await loadedBefore(chainDir, manifest))
+  if (before) progress(bytesOf(manifest.chunks, isState), 'before', before.accounts + before.slots)
+  const loaded = before ?? (await loadState(reader, progress))
   const genesis = config.genesis.l2
   const [values, into] = [
     { reader, manifest, id: known.id, genesis },
@@ -99,14 +109,14 @@ export async function restoreSnapshot(deps: RestoreDeps, options: RestoreOptions
   ]
   const needsValues = hasValues(manifest) && (await markOlderValues(values, into))
   const source = { reader, entries: manifest.chunks.filter(isSegment), genesis, signal: deps.signal }
-  if (manifest.flavour !== 'minimal') await restoreOlder(source, chainDir, (size) => progress(size))
-  const work = { signal: deps.signal, onBytes: (size: number): void => progress(size) }
+  if (manifest.flavour !== 'minimal') await restoreOlder(source, chainDir, progress)
+  const work = { signal: deps.signal, onBytes: progress }
   if (needsValues) await restoreOlderValues(values, into, work)
   rmSync(walkDirIn(datadir), { recursive: true, force: true })
   rmSync(saved, { force: true })
   return { ...idOf(known), ...loaded }
 
-  async function loadState(from: SnapshotReader, onProgress: (size: number, leaves: number) => void): Promise<Loaded> {
+  async function loadState(from: SnapshotReader, onProgress: Progress): Promise<Loaded> {
     const { blocks, trust } = await from.blocks(options)
     verifyBaseBlocks(blocks, manifest.block.hash, config.genesis.l2)
     if (begun === undefined) {
@@ -117,8 +127,8 @@ export async function restoreSnapshot(deps: RestoreDeps, options: RestoreOptions
     await using loader = await openStateLoader({ dir: chainDir, source: known.id, command }, { writes: 'at commit' })
     // a directory that the loader refuses stays as it is
     if (begun === undefined) writeSaved(saved, known)
-    await loadChunks(from, manifest.chunks.filter(isState), await from.top(), loader, (size) => {
-      onProgress(size, loader.counts.accounts + loader.counts.slots)
+    await loadChunks(from, manifest.chunks.filter(isState), await from.top(), loader, (size, when) => {
+      onProgress(size, when, loader.counts.accounts + loader.counts.slots)
     })
     // the last account counts once it is ended
     loader.endAccount()
@@ -148,14 +158,17 @@ async function loadedBefore(chainDir: string, { block, accounts, slots }: Manife
   return base.hash === block.hash ? { accounts, slots, trust } : undefined
 }
 
+type Progress = (size: number, when: Parameters<OnBytes>[1], leaves?: number) => void
+
 /** Returns a function that adds up the bytes of chunks of a state and of older blocks. */
-function progressOf({ onProgress }: RestoreDeps, { chunks }: Manifest): (size: number, leaves?: number) => void {
-  const ofBytes = chunks.reduce((sum, chunk) => sum + (isState(chunk) || isSegment(chunk) || isValues(chunk) ? chunk.size : 0), 0)
-  let [bytes, last] = [0, 0]
-  return (size, leaves = last): void => {
+function progressOf({ onProgress }: RestoreDeps, { chunks }: Manifest): Progress {
+  const ofBytes = bytesOf(chunks, (chunk) => isState(chunk) || isSegment(chunk) || isValues(chunk))
+  let [bytes, bytesBefore, last] = [0, 0, 0]
+  return (size, when, leaves = last): void => {
     bytes += size
+    if (when === 'before') bytesBefore += size
     last = leaves
-    onProgress({ bytes, ofBytes, leaves })
+    onProgress({ bytes, bytesBefore, ofBytes, leaves })
   }
 }
 
@@ -173,8 +186,8 @@ export async function verifySnapshot(deps: RestoreDeps, options: RestoreOptions)
   verifyBaseBlocks(blocks, manifest.block.hash, options.config.genesis.l2)
   const { builder, sink } = rootOnly()
   const progress = progressOf(deps, manifest)
-  await loadChunks(reader, manifest.chunks.filter(isState), await reader.top(), sink, (size) => {
-    progress(size, builder.counts.accounts + builder.counts.slots)
+  await loadChunks(reader, manifest.chunks.filter(isState), await reader.top(), sink, (size, when) => {
+    progress(size, when, builder.counts.accounts + builder.counts.slots)
   })
   const found = builder.end()
   if (found !== header.stateRoot) throw snapshotFault('STATE_ROOT_WRONG', { number: header.number, expected: header.stateRoot, found })
@@ -237,8 +250,7 @@ function requireChain(known: SignedManifest, { config, signer }: RestoreOptions,
 }
 
 function requireRoom(datadir: string, { bytes, chunks }: Manifest): void {
-  const segments = chunks.reduce((sum, chunk) => sum + (isSegment(chunk) ? chunk.size : 0), 0)
-  const older = Math.ceil(segments * segmentFactor) + rawBytes(chunks, 'values') * valuesFactor
+  const older = Math.ceil(bytesOf(chunks, isSegment) * segmentFactor) + rawBytes(chunks, 'values') * valuesFactor
   const [neededBytes, free] = [Math.ceil(bytes * storeFactor) + older, freeBytes(datadir)]
   if (free < neededBytes) throw snapshotFault('SNAPSHOT_NO_ROOM', { dir: datadir, neededBytes, freeBytes: free })
 }
