@@ -1,7 +1,9 @@
 import { readGenesisId, readHead } from '#blockchain/chainStore'
+import { u64Bytes, u64FromBytes } from '#lib/bytes'
 import { fromHex } from '#lib/hex'
+import { isPartialState } from '#state/partialState'
 import type { KvReader, KvWriter } from '#store/ports'
-import { proofsTables } from '#store/tables'
+import { proofsTables, tables } from '#store/tables'
 import { type Hash, hashFromBytes } from '#types/ids'
 import { proofsFault } from './faults.ts'
 import { readRegions } from './regions.ts'
@@ -16,10 +18,18 @@ export function requireSameChain(proofs: KvReader, chain: KvReader, dir: string)
   if (found !== undefined && expected !== undefined && found !== expected) throw proofsFault('PROOFS_OTHER_CHAIN', { dir, found, expected })
 }
 
-/** Checks that the chain has the last recorded block, but for a few. @param dir as the fault names it @throws Fault PROOFS_AHEAD */
-export function requireNotAhead(proofs: KvReader, chain: KvReader, dir: string): void {
-  const [last, head] = [readRegions(proofs).at(-1)?.last ?? 0, readHead(chain)?.number]
-  if (head !== undefined && last > head + maxAhead) throw proofsFault('PROOFS_AHEAD', { dir, last, head })
+/**
+ * Checks that the chain has the last recorded block, but for a few after its head. A partial state may begin after it: a node takes a newer first block by
+ * itself when the old one is lost.
+ * @param dir as the fault names it
+ * @throws Fault PROOFS_AHEAD, PROOFS_BELOW
+ */
+export function requireLastBlock(proofs: KvReader, chain: KvReader, dir: string): void {
+  const [last, head] = [readRegions(proofs).at(-1)?.last, readHead(chain)?.number]
+  if (last === undefined || head === undefined) return
+  if (last > head + maxAhead) throw proofsFault('PROOFS_AHEAD', { dir, last, head })
+  const [first = last] = Array.from(chain.keys(tables.canonical.id, { from: u64Bytes(last), limit: 1 }), u64FromBytes)
+  if (first > last && !isPartialState(chain)) throw proofsFault('PROOFS_BELOW', { dir, last, first })
 }
 
 /** Returns the hash of the genesis whose chain was recorded; undefined: nothing was. */

@@ -18,6 +18,12 @@ export const proofsFault = defineFaults({
       `the proofs in ${d.dir} end at block ${d.last}, and the chain at block ${d.head}: the chain is an older copy`,
     fix: 'remove the blocks that the chain does not have, HEAD being its last block: basalt proofs unwind --to HEAD --datadir DIR; the node then records on',
   },
+  PROOFS_BELOW: {
+    severity: 'fatal',
+    says: (d: { dir: string; last: number; first: number }) =>
+      `the proofs in ${d.dir} end at block ${d.last}, and the chain begins at block ${d.first}: it was restored from a newer snapshot`,
+    fix: 'record into another directory: --proofs.path DIR; or remove this one, and proofs are recorded anew from the head on; or restore a snapshot of flavour archive that has the states from its last block on: then the blocks between are computed',
+  },
   PROOFS_DAMAGED: {
     severity: 'fatal',
     says: (d: { dir: string; reason: string }) => `the proofs in ${d.dir} cannot be read: ${d.reason}`,

@@ -14,15 +14,28 @@ import type { Hash } from '#types/ids'
 import { ProofRows } from './proofRows.ts'
 import { joined, readRegions } from './regions.ts'
 
-/** Returns the last recorded block that is canonical in a snapshot of the chain; undefined: none is. */
+/** Returns whether the chain has another block at the number of a recorded one. Before its first block, and after its head, it has none. */
+export function isReplaced(proofs: KvReader, chain: KvReader, number: number): boolean {
+  const hash = readCanonicalHash(chain, number)
+  return hash !== undefined && hash !== readCanonicalHash(proofs, number)
+}
+
+/**
+ * Returns the last recorded block that is canonical in a snapshot of the chain; undefined: none is. Costs one comparison while that is the newest one, else
+ * a bisection: no block before a shared one is replaced.
+ */
 function lastShared(proofs: KvReader, chain: KvReader, head: number): number | undefined {
   const regions = joined(readRegions(proofs))
   const [oldest, newest] = [regions[0], regions.at(-1)]
   if (!oldest || !newest) return undefined
-  for (let number = Math.min(newest.last, head); number >= oldest.first - 1; number--) {
-    if (readCanonicalHash(proofs, number) === readCanonicalHash(chain, number)) return number
+  let [low, high] = [oldest.first - 1, Math.min(newest.last, head)]
+  if (high < low) return undefined
+  for (let middle = high; low < high; middle = (low + high + 1) >> 1) {
+    if (isReplaced(proofs, chain, middle)) high = middle - 1
+    else low = middle
   }
-  return undefined
+  const hash = readCanonicalHash(chain, high)
+  return hash !== undefined && hash === readCanonicalHash(proofs, high) ? high : undefined
 }
 
 /** Returns the states that the recorded blocks and a snapshot of the chain have together. @param head of the chain */

@@ -52,7 +52,8 @@ export interface ProofsThread extends AsyncDisposable {
  * Starts to record proofs.
  * @param chainDir directory of the chain's tables, which this process has open
  * @returns once the tables are open
- * @throws Fault DATADIR_LOCKED, DATADIR_UNWRITABLE, PROOFS_DAMAGED, PROOFS_OLD, PROOFS_OTHER_CHAIN, PROOFS_AHEAD, SCHEMA_NEWER (fatal)
+ * @throws Fault DATADIR_LOCKED, DATADIR_UNWRITABLE, PROOFS_DAMAGED, PROOFS_OLD, PROOFS_OTHER_CHAIN, PROOFS_AHEAD, PROOFS_BELOW, SCHEMA_NEWER
+ * (fatal)
  */
 export async function startProofsThread(
   { log, onStep }: ProofsThreadDeps,

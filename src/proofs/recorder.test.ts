@@ -3,12 +3,14 @@ import { describe, expect, it } from 'vitest'
 import { putHeads, readHeads, readHeadsSequence } from '#blockchain/chainStore'
 import { HistoryCache } from '#state/historyCache'
 import { pruneHistory } from '#state/pruneHistory'
+import { writeMark } from '#state/rows'
 import type { KvReader, SnapshotSource } from '#store/ports'
 import { proofsTables, tables } from '#store/tables'
 import { ModelChain } from '#test/harness/chain/modelChain'
 import { anyBlock, expectModel } from '#test/harness/chain/stateModel'
 import { createManualClock } from '#test/harness/clock'
 import { dice } from '#test/harness/dice'
+import { beginAt } from '#test/harness/proofs/recordedChain'
 import { sampleOf } from '#test/harness/sample'
 import { createMemoryKv } from '#test/harness/store/memoryKv'
 import type { ChainDistance } from '#types/chainDistance'
@@ -105,6 +107,37 @@ describe('proofs/recorder', () => {
     append(2)
     settle()
     expect(check()).toEqual([12, 14])
+  })
+
+  it('keeps recorded blocks when the chain begins after them, and refuses them at the start of a whole state (PROOFS_BELOW)', () => {
+    const { chain, kv, append, recorder, settle, check } = start(13)
+    append(10)
+    settle()
+    append(30)
+    settle()
+    append(60)
+    beginAt(chain, 90)
+    expect(() => recorder.check('proofs')).toThrow(/end at block 40, and the chain begins at block 90/)
+    expect(check()).toBeUndefined()
+    for (;;) {
+      const { unwound, isBehind } = recorder.step(100)
+      expect(unwound).toBe(0)
+      if (!isBehind) break
+    }
+    expect(check()).toEqual([90, 100])
+    expect(readRegions(kv.snapshot())[0]).toMatchObject({ first: 11, last: 40 })
+  })
+
+  it('accepts recorded blocks before a partial state, which a node begins anew by itself', () => {
+    const { chain, append, recorder, settle, check } = start(14)
+    append(10)
+    settle()
+    append(20)
+    beginAt(chain, 20)
+    chain.kv.write((tx) => writeMark(tx, 'partial', 20))
+    recorder.check('proofs')
+    settle()
+    expect(check()).toEqual([20, 30])
   })
 
   it('records the deletions in blocks that schema 7 wrote', () => {

@@ -1,4 +1,4 @@
-import { readCanonicalHash, readGenesisId, readHead, readHeads } from '#blockchain/chainStore'
+import { readGenesisId, readHead, readHeads } from '#blockchain/chainStore'
 import { blockBefore } from '#blockchain/pruning/retention'
 import type { Clock } from '#lib/clock'
 import { isFault } from '#lib/fault'
@@ -11,9 +11,9 @@ import type { BlockId } from '#types/blockRef'
 import type { ChainDistance } from '#types/chainDistance'
 import type { Hash } from '#types/ids'
 import { blockAt, computedChanges, copiedChanges, firstCopied } from './chainChanges.ts'
-import { markGenesis, requireNotAhead, requireSameChain } from './checkProofs.ts'
+import { markGenesis, requireLastBlock, requireSameChain } from './checkProofs.ts'
 import { canCopyNodes, takeDigests } from './copiedDigests.ts'
-import { recordedStates } from './olderStates.ts'
+import { isReplaced, recordedStates } from './olderStates.ts'
 import { addNewer, addOlder, beginRegion, dropMerged, dropNewest, isPruned, pruneBlocks } from './proofStore.ts'
 import { joined, readRegions } from './regions.ts'
 import { dropWanted, readWanted } from './wanted.ts'
@@ -63,9 +63,9 @@ export class Recorder {
   }
 
   /**
-   * Checks that the proofs are of this chain and do not continue it.
+   * Checks that the proofs are of this chain, which has their last block.
    * @param dir as a fault names it
-   * @throws Fault PROOFS_OTHER_CHAIN, PROOFS_AHEAD
+   * @throws Fault PROOFS_OTHER_CHAIN, PROOFS_AHEAD, PROOFS_BELOW
    */
   check(dir: string): void {
     const { kv, chain: source } = this.#deps
@@ -74,7 +74,7 @@ export class Recorder {
     if (genesis === undefined) return
     kv.write((tx) => {
       requireSameChain(tx, chain, dir)
-      requireNotAhead(tx, chain, dir)
+      requireLastBlock(tx, chain, dir)
       markGenesis(tx, genesis.hash)
     })
   }
@@ -141,7 +141,7 @@ export class Recorder {
   #isBehind(chain: KvReader, head: BlockId): boolean {
     using proofs = this.#deps.kv.snapshot()
     const last = readRegions(proofs).at(-1)?.last
-    return last !== head.number || !isShared(proofs, chain, last, head)
+    return last !== head.number || isReplaced(proofs, chain, last)
   }
 
   /** Returns the oldest block whose state is kept, if there are older ones. While the chain removes replaced blocks, all are kept. */
@@ -176,7 +176,8 @@ function follow(tx: KvWriter, chain: KvReader, head: BlockId, hasTime: () => boo
     ...(gap && { gap }),
     last: readRegions(tx).at(-1)?.last ?? 0,
   })
-  for (let last = readRegions(tx).at(-1); last && !isShared(tx, chain, last.last, head); last = readRegions(tx).at(-1)) {
+  const isLeft = (number: number): boolean => number > head.number || isReplaced(tx, chain, number)
+  for (let last = readRegions(tx).at(-1); last && isLeft(last.last); last = readRegions(tx).at(-1)) {
     dropNewest(tx)
     unwound++
     if (!hasTime()) return done()
@@ -203,9 +204,6 @@ function follow(tx: KvWriter, chain: KvReader, head: BlockId, hasTime: () => boo
   }
   return done()
 }
-
-const isShared = (proofs: KvReader, chain: KvReader, number: number, head: BlockId): boolean =>
-  number <= head.number && readCanonicalHash(proofs, number) === readCanonicalHash(chain, number)
 
 /** Head of the chain, and the oldest block whose state is kept. */
 type KeptBlocks = { readonly head: BlockId; readonly first: number }

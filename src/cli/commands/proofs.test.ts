@@ -22,7 +22,7 @@ import { pruneHistory } from '#state/pruneHistory'
 import { proofsTables } from '#store/tables'
 import { createManualClock, type ManualClock } from '#test/harness/clock'
 import { type ScriptedIo, scriptedIo } from '#test/harness/l1/scriptedIo'
-import { makeModel, proofsIn, recordAll, startRecording } from '#test/harness/proofs/recordedChain'
+import { beginAt, makeModel, proofsIn, recordAll, startRecording } from '#test/harness/proofs/recordedChain'
 import type { ChainDistance } from '#types/chainDistance'
 import { faultLine } from '../output.ts'
 import { proofs } from './proofs.ts'
@@ -334,6 +334,34 @@ describe('cli/commands/proofs: faults', () => {
     await using node = await recording(datadir, 'all')
     await node.clock.advanceMs(1_000)
     expect(await windowOf(datadir)).toEqual([20, 30])
+  })
+
+  it('refuses proofs that end before the chain begins, and each remedy of the fault mends it (PROOFS_BELOW)', async () => {
+    const datadir = join(base, 'below')
+    {
+      await using model = makeModel(datadir)
+      await using kv = openProofs(proofsIn(datadir))
+      model.append(20)
+      recordAll(kv, model.chain)
+      model.append(10)
+      recordAll(kv, model.chain)
+      model.append(30)
+      cpSync(join(datadir, 'chain'), join(datadir, 'archive'), { recursive: true })
+      beginAt(model.chain, 50)
+    }
+    for (const words of [...reading, ['prune'], ['init', '--from', '8']]) {
+      const { code, out, err } = await run(datadir, words)
+      expect([code, out]).toEqual([2, ''])
+      expect(err).toMatch(/end at block 30, and the chain begins at block 50: .* --proofs\.path DIR.*\(PROOFS_BELOW\)\n$/)
+    }
+    const elsewhere = ['--proofs.path', join(base, 'elsewhere')]
+    expect(await run(datadir, ['init', '--from', '50', ...elsewhere])).toMatchObject({ code: 0, out: expect.stringContaining('50 to 60') })
+    rmSync(join(datadir, 'chain'), { recursive: true })
+    renameSync(join(datadir, 'archive'), join(datadir, 'chain'))
+    await using node = await recording(datadir, 'all')
+    await node.clock.advanceMs(10_000)
+    expect(await windowOf(datadir)).toEqual([20, 60])
+    expect(await run(datadir, ['verify', '--blocks', 'all'])).toMatchObject(verified)
   })
 
   it.each([

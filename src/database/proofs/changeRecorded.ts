@@ -42,7 +42,8 @@ export type WantedStart = number | ChainDistance
 
 /**
  * Extends recorded proofs backwards, as far as the chain has values. A node that runs does the work; otherwise this process does.
- * @throws Fault DATABASE_MISSING, DATABASE_EMPTY, PROOFS_DAMAGED, PROOFS_OTHER_CHAIN, PROOFS_AHEAD, PROOFS_MISMATCH, DISK_FULL, DATADIR_UNWRITABLE
+ * @throws Fault DATABASE_MISSING, DATABASE_EMPTY, PROOFS_DAMAGED, PROOFS_OTHER_CHAIN, PROOFS_AHEAD, PROOFS_BELOW, PROOFS_MISMATCH, DISK_FULL,
+ * DATADIR_UNWRITABLE
  */
 export async function initProofs(deps: ChangeDeps, place: ProofsPlace, start: WantedStart): Promise<InitResult> {
   const dir = proofsDirOf(place)
@@ -137,7 +138,7 @@ export async function pruneProofs(deps: ChangeDeps, place: ProofsPlace, window: 
 /**
  * Removes recorded blocks above a number; the node must be stopped. A node that records again adds those that its chain has.
  * @param to last block that stays; below the first one nothing stays
- * @throws Fault DATADIR_LOCKED, PROOFS_MISSING, and as `initProofs` but for PROOFS_AHEAD
+ * @throws Fault DATADIR_LOCKED, PROOFS_MISSING, and as `initProofs` but for PROOFS_AHEAD and PROOFS_BELOW
  */
 export async function unwindProofs({ clock, signal, onProgress }: ChangeDeps, place: ProofsPlace, to: number): Promise<ChangeResult> {
   await using chain = await openChain(place.datadir)

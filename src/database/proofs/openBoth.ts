@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { readHead } from '#blockchain/chainStore'
 import { isFault } from '#lib/fault'
-import { requireNotAhead, requireSameChain } from '#proofs/checkProofs'
+import { requireLastBlock, requireSameChain } from '#proofs/checkProofs'
 import { ofProofs, openProofs, openProofsForReading } from '#proofs/openProofs'
 import type { RecordedChain } from '#proofs/verifyProofs'
 import type { Kv, SnapshotSource } from '#store/ports'
@@ -24,7 +24,8 @@ export interface ProofsReader extends AsyncDisposable {
 
 /**
  * Opens both for reading; a node may use them.
- * @throws Fault DATABASE_MISSING, DATABASE_EMPTY, DATADIR_DAMAGED, SCHEMA_NEWER, PROOFS_MISSING, PROOFS_DAMAGED, PROOFS_OTHER_CHAIN, PROOFS_AHEAD
+ * @throws Fault DATABASE_MISSING, DATABASE_EMPTY, DATADIR_DAMAGED, SCHEMA_NEWER, PROOFS_MISSING, PROOFS_DAMAGED, PROOFS_OTHER_CHAIN, PROOFS_AHEAD,
+ * PROOFS_BELOW
  */
 export async function openForReading(place: ProofsPlace): Promise<ProofsReader> {
   const dir = proofsDirOf(place)
@@ -33,7 +34,7 @@ export async function openForReading(place: ProofsPlace): Promise<ProofsReader> 
   const proofs = opening.use(await openProofsForReading(dir))
   readBoth(proofs, chain, (recorded) => {
     requireSameChain(recorded.proofs, recorded.chain, dir)
-    requireNotAhead(recorded.proofs, recorded.chain, dir)
+    requireLastBlock(recorded.proofs, recorded.chain, dir)
   })
   const kept = opening.move()
   return {

@@ -1,12 +1,15 @@
 import { join } from 'node:path'
 import fc from 'fast-check'
+import { u64Bytes } from '#lib/bytes'
 import { silentLog } from '#lib/log'
 import { openProofs } from '#proofs/openProofs'
 import { Recorder } from '#proofs/recorder'
 import { RecorderLoop } from '#proofs/recorderLoop'
+import { pruneHistory } from '#state/pruneHistory'
 import { openChainKv } from '#store/chainTables'
 import type { Kv } from '#store/ports'
 import { agreeOnSchema, chainSchema } from '#store/schema'
+import { tables } from '#store/tables'
 import { ModelChain } from '#test/harness/chain/modelChain'
 import { anyBlock } from '#test/harness/chain/stateModel'
 import { createManualClock, type ManualClock } from '#test/harness/clock'
@@ -42,6 +45,14 @@ export function recordAll(kv: Kv, chain: ModelChain): void {
   const recorder = new Recorder({ kv, chain: chain.kv, clock: createManualClock() }, 'all')
   recorder.check('')
   while (recorder.step(100).isBehind);
+}
+
+/** Removes the blocks of a chain before a number, but for its genesis, and their history, as if the chain was restored at it. */
+export function beginAt({ kv }: ModelChain, first: number): void {
+  kv.write((tx) => {
+    pruneHistory(tx, { values: first, nodes: first }, () => true)
+    for (let number = 1; number < first; number++) tx.delete(tables.canonical.id, u64Bytes(number))
+  })
 }
 
 export interface RecordingNode extends AsyncDisposable {
