@@ -120,6 +120,21 @@ it('proofs/recorderLoop: a request for older blocks survives a full disk and a s
   expect(later.window()).toEqual({ earliest: 4, latest: 10 })
 })
 
+it('proofs/recorderLoop: a later request for fewer blocks does not end an earlier one', async () => {
+  const { disk, clock, append, window } = start()
+  await clock.advanceMs(1_000)
+  disk.fails = full
+  for (const number of [3, 7]) {
+    requestWanted(base, number)
+    await clock.advanceMs(5_000)
+  }
+  disk.fails = undefined
+  append(2)
+  await clock.advanceMs(10_000)
+  expect(readdirSync(base)).toEqual([])
+  expect(window()).toEqual({ earliest: 3, latest: 12 })
+})
+
 it('proofs/recorderLoop: goes on to record when values of an older block are damaged (PROOFS_MISMATCH)', async () => {
   const { chain, disk, clock, lines, failures, append, recorded, window } = start()
   await clock.advanceMs(1_000)

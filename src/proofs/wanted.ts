@@ -12,8 +12,9 @@ export function readWanted(reader: KvReader): number | undefined {
   return mark && u64FromBytes(mark)
 }
 
+/** Marks a block whose state is wanted as the oldest one. An earlier mark that reaches further back stays. */
 export function writeWanted(tx: KvWriter, number: number): void {
-  tx.put(proofsTables.meta.id, key, u64Bytes(number))
+  tx.put(proofsTables.meta.id, key, u64Bytes(Math.min(number, readWanted(tx) ?? number)))
 }
 
 export function dropWanted(tx: KvWriter): void {

@@ -7,6 +7,7 @@ import { openProofs, requireProofs } from '#proofs/openProofs'
 import { dropNewest, leftToPrune } from '#proofs/proofStore'
 import { Recorder } from '#proofs/recorder'
 import { readRegions } from '#proofs/regions'
+import type { RecordedChain } from '#proofs/verifyProofs'
 import { acceptRequest, hasRequest, readWanted, requestWanted, writeWanted } from '#proofs/wanted'
 import { oldestState } from '#state/chainState'
 import type { KvReader, SnapshotSource } from '#store/ports'
@@ -64,10 +65,18 @@ export async function initProofs(deps: ChangeDeps, place: ProofsPlace, start: Wa
   for (;;) {
     acceptRequest(kv, dir)
     const { isBehind } = deps.signal.aborted ? { isBehind: true } : recorder.step(stepMs)
-    progress(facts())
-    if (!isBehind || deps.signal.aborted) return { done: !isBehind, ...facts(), wanted, isCut, by: 'command' }
+    const now = facts()
+    progress(now)
+    const done = !isBehind || (now.latest === now.head && readBoth(kv, chain, (recorded) => isPassed(recorded, wanted)))
+    if (done || deps.signal.aborted) return { done, ...now, wanted, isCut, by: 'command' }
     await nextTurn()
   }
+}
+
+/** Whether all blocks back to a wanted one are recorded, and an earlier request, which a node continues, reaches further back. */
+function isPassed(recorded: RecordedChain, wanted: number): boolean {
+  const { earliest } = factsOf(recorded)
+  return earliest !== null && earliest <= wanted && (readWanted(recorded.proofs) ?? wanted) < wanted
 }
 
 type ChangeFacts = Omit<ChangeResult, 'done'>
@@ -104,7 +113,7 @@ async function watchWork({ clock, signal }: ChangeDeps, { dir, both, wanted, pro
     const isTaken = !hasRequest(dir)
     const { facts, isOver } = both.read((recorded) => ({
       facts: pickFacts(factsOf(recorded)),
-      isOver: isTaken && readWanted(recorded.proofs) === undefined,
+      isOver: isTaken && (readWanted(recorded.proofs) === undefined || isPassed(recorded, wanted)),
     }))
     progress(facts)
     if (isOver || signal.aborted) return { done: facts.earliest !== null && facts.earliest <= wanted, ...facts }
