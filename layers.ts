@@ -104,6 +104,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
       'fileJournal',
       'freeSpace',
       'keys',
+      'lmdb/dirLock',
       'lmdb/failure',
       'lmdbKv',
       'lmdbReader',

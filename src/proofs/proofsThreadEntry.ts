@@ -11,6 +11,7 @@ import { Recorder } from './recorder.ts'
 import { RecorderLoop } from './recorderLoop.ts'
 
 const { port, chainDir, dir, window, stepPauseMs } = workerData as ProofsThreadSettings
+const closed = once(port, 'message')
 const send = (message: FromProofsThread): void => port.postMessage(message)
 const log = createTransferLog((line) => send({ log: line }), 'proofs')
 try {
@@ -19,18 +20,20 @@ try {
   const recorder = new Recorder({ kv, chain, clock: systemClock }, window)
   recorder.check(dir)
   send({ ready: true })
+  const failed = Promise.withResolvers<never>()
   using _loop = new RecorderLoop(
     {
       ...{ recorder, kv, dir, clock: systemClock, log },
       onStep: (step): void => send({ step }),
       onRetry: (error): void => send({ retried: error && transferError(error) }),
-      onFailure: (error): void => send({ failure: transferError(error) }),
+      onFailure: failed.reject,
     },
     stepPauseMs,
   )
-  await once(port, 'message')
+  await Promise.race([closed, failed.promise])
 } catch (error) {
+  // the tables are closed: a command may do the work
   send({ failure: transferError(error) })
-  await once(port, 'message')
 }
+await closed
 port.close()

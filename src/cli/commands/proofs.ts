@@ -103,7 +103,9 @@ function notesOf(result: ChangeResult | InitResult, signal: AbortSignal): string
   const isOfNode = 'by' in result && result.by === 'node'
   if (!result.done && signal.aborted) notes.push(isOfNode ? 'interrupted: the node continues' : 'interrupted: the same command continues')
   else if (!result.done)
-    notes.push('the node does not go on: its window of proofs (--proofs-history.window) ends there, or its log has the reason')
+    notes.push(
+      'the node does not go on: it has ended, its window of proofs (--proofs-history.window) ends there, or its log has the reason',
+    )
   return notes
 }
 

@@ -44,3 +44,20 @@ it('database/proofs/changeRecorded: init ends at its block, and keeps an earlier
   using reader = kv.snapshot()
   expect(readWanted(reader)).toBe(3)
 })
+
+it('database/proofs/changeRecorded: init ends when the node has ended before the block is reached', async () => {
+  const datadir = copied('ended')
+  const clock = createManualClock()
+  const node = openProofs(proofsIn(datadir))
+  let result: unknown
+  const init = initProofs(depsWith(clock), { datadir }, 5).then((ended) => {
+    result = ended
+  })
+  await expect.poll(() => clock.waiting).toBe(1)
+  await clock.advanceMs(10_000)
+  expect(result).toBeUndefined()
+  await node[Symbol.asyncDispose]()
+  await clock.advanceMs(1_000)
+  await init
+  expect(result).toMatchObject({ done: false, earliest: 10, by: 'node' })
+})

@@ -13,7 +13,7 @@ import { oldestState } from '#state/chainState'
 import type { KvReader, SnapshotSource } from '#store/ports'
 import type { ChainDistance } from '#types/chainDistance'
 import { openChain } from '../openChain.ts'
-import { openForReading, openUnlessLocked, type ProofsPlace, type ProofsReader, proofsDirOf, readBoth } from './openBoth.ts'
+import { isLocked, openForReading, openUnlessLocked, type ProofsPlace, type ProofsReader, proofsDirOf, readBoth } from './openBoth.ts'
 import { factsOf, type ProofsFacts } from './proofsStatus.ts'
 
 export type ChangeDeps = {
@@ -107,16 +107,18 @@ type WatchedWork = {
   readonly progress: (facts: ChangeFacts) => void
 }
 
-/** Waits until a running node has done its work, or has given it up: its log then has the reason. */
+/** Waits until a running node has done its work, has given it up, in which case its log has the reason, or has ended. */
 async function watchWork({ clock, signal }: ChangeDeps, { dir, both, wanted, progress }: WatchedWork): Promise<ChangeResult> {
   for (;;) {
+    // before the window: a node that has ended changes it no more
+    const hasEnded = !isLocked(dir)
     const isTaken = !hasRequest(dir)
     const { facts, isOver } = both.read((recorded) => ({
       facts: pickFacts(factsOf(recorded)),
       isOver: isTaken && (readWanted(recorded.proofs) === undefined || isPassed(recorded, wanted)),
     }))
     progress(facts)
-    if (isOver || signal.aborted) return { done: facts.earliest !== null && facts.earliest <= wanted, ...facts }
+    if (isOver || hasEnded || signal.aborted) return { done: facts.earliest !== null && facts.earliest <= wanted, ...facts }
     await clock.delay(lookMs, signal).catch(() => {})
   }
 }

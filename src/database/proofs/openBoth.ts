@@ -4,6 +4,7 @@ import { isFault } from '#lib/fault'
 import { requireLastBlock, requireSameChain } from '#proofs/checkProofs'
 import { ofProofs, openProofs, openProofsForReading } from '#proofs/openProofs'
 import type { RecordedChain } from '#proofs/verifyProofs'
+import { lockDir } from '#store/lmdb/dirLock'
 import type { Kv, SnapshotSource } from '#store/ports'
 import { openChain } from '../openChain.ts'
 
@@ -57,9 +58,17 @@ export function readBoth<T>(proofs: SnapshotSource, chain: SnapshotSource, use: 
 }
 
 /** Opens the proofs for writing; undefined: another process has them open. @throws as `openProofs` */
-export function openUnlessLocked(dir: string): Kv | undefined {
+export const openUnlessLocked = (dir: string): Kv | undefined => unlessLocked(() => openProofs(dir))
+
+/** Returns whether another process has the proofs open for writing. @throws Fault DATADIR_UNWRITABLE */
+export function isLocked(dir: string): boolean {
+  using lock = unlessLocked(() => lockDir(dir))
+  return lock === undefined
+}
+
+function unlessLocked<T>(take: () => T): T | undefined {
   try {
-    return openProofs(dir)
+    return take()
   } catch (error) {
     if (isFault(error, 'DATADIR_LOCKED')) return undefined
     throw error
