@@ -101,7 +101,7 @@ export const cliFault = defineFaults({
     severity: 'fatal',
     says: (d: { command: string; signal: string; path: string; chainPath: string }) =>
       `${d.command} ended (${d.signal}) while it read ${d.path} and ${d.chainPath}: a page of one of them is damaged or cut off`,
-    fix: 'check the disk and the system log; then basalt db verify: if the chain is sound, remove the directory of the proofs, and they are recorded anew',
+    fix: 'check the disk and the system log; then basalt db verify: if the chain is sound, remove the directory of the proofs, and recording starts again',
   },
   COMMAND_KILLED: {
     severity: 'fatal',

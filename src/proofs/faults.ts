@@ -10,7 +10,7 @@ export const proofsFault = defineFaults({
     severity: 'fatal',
     says: (d: { dir: string; found: string; expected: string }) =>
       `the proofs in ${d.dir} are of another chain: its genesis is ${d.found}, that of this chain ${d.expected}`,
-    fix: 'set another directory: --proofs.path DIR; or remove it, and proofs are recorded anew from the head on',
+    fix: 'set another directory: --proofs.path DIR; or remove it, and recording starts again at the head',
   },
   PROOFS_AHEAD: {
     severity: 'fatal',
@@ -22,23 +22,23 @@ export const proofsFault = defineFaults({
     severity: 'fatal',
     says: (d: { dir: string; last: number; first: number }) =>
       `the proofs in ${d.dir} end at block ${d.last}, and the chain begins at block ${d.first}: it was restored from a newer snapshot`,
-    fix: 'record into another directory: --proofs.path DIR; or remove this one, and proofs are recorded anew from the head on; or restore a snapshot of flavour archive that has the states from its last block on: then the blocks between are computed',
+    fix: 'record into another directory: --proofs.path DIR; or remove this one, and recording starts again at the head; or restore a snapshot of flavour archive that has the states from its last block on: then the blocks between are computed',
   },
   PROOFS_DAMAGED: {
     severity: 'fatal',
     says: (d: { dir: string; reason: string }) => `the proofs in ${d.dir} cannot be read: ${d.reason}`,
-    fix: 'check the disk; remove this directory, not that of the chain, and proofs are recorded anew from the head on; older ones: basalt proofs init --from BLOCK --datadir DIR',
+    fix: 'check the disk; remove this directory, not that of the chain, and recording starts again at the head; older ones: basalt proofs init --from BLOCK --datadir DIR',
   },
   PROOFS_OLD: {
     severity: 'fatal',
     says: (d: { dir: string; found: number; known: number }) =>
       `the proofs in ${d.dir} have format ${d.found}, which this version (format ${d.known}) does not read`,
-    fix: 'remove this directory, not that of the chain, and proofs are recorded anew from the head on; older ones: basalt proofs init --from BLOCK --datadir DIR',
+    fix: 'remove this directory, not that of the chain, and recording starts again at the head; older ones: basalt proofs init --from BLOCK --datadir DIR',
   },
   PROOFS_ROW_DAMAGED: {
     severity: 'fatal',
     says: (d: { reason: string }) => `a row of the recorded proofs is damaged: ${d.reason}`,
-    fix: 'check the disk; basalt proofs verify --blocks all --datadir DIR names the block; remove the directory of the proofs, and they are recorded anew',
+    fix: 'check the disk; basalt proofs verify --blocks all --datadir DIR names the block; remove the directory of the proofs, and recording starts again',
   },
   PROOFS_MISMATCH: {
     severity: 'fatal',

@@ -40,7 +40,7 @@ export type ProofsThreadDeps = {
 
 /** A recorder in a thread of its own. Its end never ends the chain. Disposing waits until the tables are closed. */
 export interface ProofsThread extends AsyncDisposable {
-  /** Returns why recording has ended; undefined while it goes on. */
+  /** Returns why recording has ended; undefined while it continues. */
   failure(): Error | undefined
   /** Returns the error after which recording waits and is retried: a full disk. */
   retried(): Error | undefined

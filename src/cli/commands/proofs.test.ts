@@ -116,7 +116,7 @@ describe('cli/commands/proofs: status and verify', () => {
     const { code, out } = await run(datadir, ['verify', '--blocks', 'all'])
     expect(code).toBe(1)
     expect(out).toMatch(/^block 25: expected .*; found .*$/m)
-    expect(out).toMatch(/^damaged: remove the directory of the proofs, then record anew$/m)
+    expect(out).toMatch(/^damaged: remove the directory of the proofs, then record again$/m)
     const [, result] = await runJson(datadir, ['verify', '--blocks', 'all'])
     expect(result).toMatchObject({ done: true, blocks: 30, differences: expect.arrayContaining([expect.objectContaining({ block: 25 })]) })
   })
@@ -230,7 +230,7 @@ describe('cli/commands/proofs: beside a running node', () => {
     await using node = await recording(datadir, { blocks: 33 })
     const io = scriptedIo({ clock: node.clock })
     const { code, out } = await whileRunning(node.clock, run(datadir, ['init', '--from', '5'], io))
-    expect([code, out]).toEqual([1, expect.stringMatching(/^proofs of blocks 7 to 40; head: block 40\nthe node does not go on: /)])
+    expect([code, out]).toEqual([1, expect.stringMatching(/^proofs of blocks 7 to 40; head: block 40\nthe node does not continue: /)])
   })
 
   it('status and verify read, prune and unwind are refused (DATADIR_LOCKED)', async () => {

@@ -66,7 +66,7 @@ const verify: Command = {
 function verifyText({ done, blocks, differences }: ProofsVerifyResult): string {
   const lines = differences.map(({ block, expected, found }) => `block ${block}: expected ${expected}; found ${found}`)
   lines.push(`checked: ${count(blocks)} blocks${done ? '' : ', interrupted'}`)
-  lines.push(differences.length === 0 ? 'no differences' : 'damaged: remove the directory of the proofs, then record anew')
+  lines.push(differences.length === 0 ? 'no differences' : 'damaged: remove the directory of the proofs, then record again')
   return `${lines.join('\n')}\n`
 }
 
@@ -104,7 +104,7 @@ function notesOf(result: ChangeResult | InitResult, signal: AbortSignal): string
   if (!result.done && signal.aborted) notes.push(isOfNode ? 'interrupted: the node continues' : 'interrupted: the same command continues')
   else if (!result.done)
     notes.push(
-      'the node does not go on: it has ended, its window of proofs (--proofs-history.window) ends there, or its log has the reason',
+      'the node does not continue: it has ended, its window of proofs (--proofs-history.window) ends there, or its log has the reason',
     )
   return notes
 }

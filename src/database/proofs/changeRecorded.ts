@@ -30,7 +30,7 @@ export type InitResult = ChangeResult & {
   readonly wanted: number
   /** whether the chain lacks values of earlier blocks, back to the one that was asked for */
   readonly isCut: boolean
-  /** node: a running node does the work, and goes on when the command is interrupted */
+  /** node: a running node does the work, and continues when the command is interrupted */
   readonly by: 'node' | 'command'
 }
 
