@@ -307,6 +307,15 @@ describe('cli/commands/proofs: faults', () => {
       expect(await run(datadir, words)).toMatchObject({ code: 2, out: '', err: expect.stringContaining('(PROOFS_OTHER_CHAIN)') })
   })
 
+  /** Requires that each command on the proofs refuses them. */
+  async function expectRefused(datadir: string, reason: RegExp): Promise<void> {
+    for (const words of [...reading, ['prune'], ['init', '--from', '8']]) {
+      const { code, out, err } = await run(datadir, words)
+      expect([code, out]).toEqual([2, ''])
+      expect(err).toMatch(reason)
+    }
+  }
+
   it('refuses proofs that are ahead of the chain, and the command that the fault names mends it (PROOFS_AHEAD)', async () => {
     const datadir = join(base, 'ahead')
     {
@@ -322,13 +331,10 @@ describe('cli/commands/proofs: faults', () => {
     }
     rmSync(join(datadir, 'chain'), { recursive: true })
     renameSync(join(datadir, 'older'), join(datadir, 'chain'))
-    for (const words of [...reading, ['prune'], ['init', '--from', '8']]) {
-      const { code, out, err } = await run(datadir, words)
-      expect([code, out]).toEqual([2, ''])
-      expect(err).toMatch(
-        /end at block 170, and the chain at block 30: .* basalt proofs unwind --to HEAD --datadir DIR.*\(PROOFS_AHEAD\)\n$/,
-      )
-    }
+    await expectRefused(
+      datadir,
+      /end at block 170, and the chain at block 30: .* basalt proofs unwind --to HEAD --datadir DIR.*\(PROOFS_AHEAD\)\n$/,
+    )
     expect(await run(datadir, ['unwind', '--to', '30'])).toMatchObject({ code: 0, out: 'proofs of blocks 20 to 30; head: block 30\n' })
     expect(await run(datadir, ['verify', '--blocks', 'all'])).toMatchObject(verified)
     await using node = await recording(datadir, 'all')
@@ -349,11 +355,7 @@ describe('cli/commands/proofs: faults', () => {
       cpSync(join(datadir, 'chain'), join(datadir, 'archive'), { recursive: true })
       beginAt(model.chain, 50)
     }
-    for (const words of [...reading, ['prune'], ['init', '--from', '8']]) {
-      const { code, out, err } = await run(datadir, words)
-      expect([code, out]).toEqual([2, ''])
-      expect(err).toMatch(/end at block 30, and the chain begins at block 50: .* --proofs\.path DIR.*\(PROOFS_BELOW\)\n$/)
-    }
+    await expectRefused(datadir, /end at block 30, and the chain begins at block 50: .* --proofs\.path DIR.*\(PROOFS_BELOW\)\n$/)
     const elsewhere = ['--proofs.path', join(base, 'elsewhere')]
     expect(await run(datadir, ['init', '--from', '50', ...elsewhere])).toMatchObject({ code: 0, out: expect.stringContaining('50 to 60') })
     rmSync(join(datadir, 'chain'), { recursive: true })
